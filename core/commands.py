@@ -102,7 +102,10 @@ def _errors_in_one_line() -> Iterator[None]:
     except OSError as error:
         raise CommandError(_file_error(error)) from error
     except MemoryError as error:
-        raise CommandError(_memory_error(error)) from error
+        wanted = f" ({error})" if str(error) else ""
+        raise CommandError(
+            f"There is not enough memory{wanted}. Use a machine with more, or a smaller input."
+        ) from error
 
 
 def as_json(figures: dict[str, Any]) -> str:
@@ -119,11 +122,6 @@ def _file_error(error: OSError) -> str:
         remedy = "Correct that"
     name = f": {error.filename}" if error.filename else ""
     return f"{error.strerror or error}{name}. {remedy}, then run the command again. --traceback shows the details."
-
-
-def _memory_error(error: MemoryError) -> str:
-    wanted = f" ({error})" if str(error) else ""
-    return f"There is not enough memory{wanted}. Use a machine with more, or a smaller input."
 
 
 LABELS = {

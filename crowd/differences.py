@@ -22,8 +22,7 @@ from crowd import channels
 from crowd.calls.delivery import mark_closed, mark_disposed, mark_over
 from crowd.calls.outbox import SUBJECTS, put, send_again
 from crowd.calls.single_payments import is_listed, payment_of, settle, unclear_payments
-from crowd.channels.base import Bonus, ChannelError, Listed, ListedPosting, Listing, Platform
-from crowd.channels.patience import patiently
+from crowd.channels.base import Bonus, ChannelError, Listed, ListedPosting, Listing, Platform, patiently
 from crowd.models import Outbox, Posting, Visit
 from crowd.sync import keep
 from crowd.visits.sessions import is_work, keep_sessions

@@ -20,7 +20,7 @@ from crowd.visits.claims import purge_claims
 from crowd.visits.hints import purge_hints
 from hits.models import Round
 from integrations.deliveries import purge_notifications, send_due
-from integrations.kept_answers import purge_answers
+from integrations.models import KeptAnswer
 
 logger = logging.getLogger(__name__)
 
@@ -65,7 +65,7 @@ def reconcile() -> dict[str, int]:
         "claims never confirmed": purge_claims,
         "visitors without an answer": purge_strangers,
         "old hints": purge_hints,
-        "old answers of the API": purge_answers,
+        "old answers of the API": KeptAnswer.purge,
         "uploads that no job used": remove_unused_uploads,
         "late deliveries": send_due,
         "old notifications": purge_notifications,

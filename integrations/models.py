@@ -2,6 +2,7 @@
 to a repeated call; Notification, an event; Webhook, an address that gets events; Delivery, whether it got one."""
 
 import uuid
+from datetime import timedelta
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -51,11 +52,18 @@ class KeptAnswer(models.Model):
     body = models.TextField(blank=True)
     at = models.DateTimeField(default=clock.now, db_index=True)
 
+    KEPT = timedelta(hours=24)
+
     class Meta:
         constraints = [models.UniqueConstraint(fields=["token", "key"], name="answer_once_per_key")]
 
     def __str__(self) -> str:
         return self.key
+
+    @classmethod
+    def purge(cls) -> int:
+        """Remove the expired answers; return how many."""
+        return cls.objects.filter(at__lt=clock.now() - cls.KEPT).delete()[0]
 
 
 class Notification(models.Model):

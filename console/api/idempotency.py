@@ -11,7 +11,6 @@ from django.http import HttpRequest, HttpResponse
 
 from console.api.problems import Problem, problem
 from core import clock
-from integrations.kept_answers import KEPT
 from integrations.models import KeptAnswer, Token
 
 HEADER = "Idempotency-Key"
@@ -63,7 +62,7 @@ def _answered_once(token: Token, key: str, request: HttpRequest, run: Callable[[
 
 def _claim(token: Token, key: str, digest: str) -> tuple[KeptAnswer, bool]:
     """Return the row of the key, and whether it is new. Waits for another call with the key, but not long."""
-    KeptAnswer.objects.filter(token=token, key=key, at__lt=clock.now() - KEPT).delete()
+    KeptAnswer.objects.filter(token=token, key=key, at__lt=clock.now() - KeptAnswer.KEPT).delete()
     if connection.vendor == "sqlite":  # whose transactions that write come one after the other
         return KeptAnswer.objects.get_or_create(token=token, key=key, defaults={"digest": digest})
     with connection.cursor() as cursor:

@@ -95,7 +95,7 @@ def arrivals_in(times: NDArray[np.float64], states: NDArray[np.str_]) -> Arrival
     columns = []
     rates = []
     for begin, ok, bad, new in zip(begins, passed.tolist(), held.tolist(), sent.tolist(), strict=True):
-        moment = _moment(begin)
+        moment = date_format(timezone.localtime(datetime.fromtimestamp(begin, tz=UTC)), "D j M, H:i")
         title = f"{moment}: {ok + bad + new:,} submitted, {ok:,} passed, {bad:,} flagged or excluded"
         columns.append(StackedBar(title, {"passed": ok, "held": bad, "sent": new}))
         share = ok / (ok + bad) if ok + bad else 0
@@ -129,7 +129,3 @@ def _range(edges: Sequence[float] | NDArray[np.float64], place: int) -> str:
     if place == 0:
         return f"under {high:.2g} s"
     return f"over {low:.3g} s" if place == len(edges) - 2 else f"{low:.2g} to {high:.2g} s"
-
-
-def _moment(seconds: float) -> str:
-    return date_format(timezone.localtime(datetime.fromtimestamp(seconds, tz=UTC)), "D j M, H:i")

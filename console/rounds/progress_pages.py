@@ -1,5 +1,7 @@
 """The progress of a round: its page, which follows the work; its workers; pausing it."""
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -12,12 +14,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.views.decorators.cache import never_cache
 
+from annotation.models import Assignment, Pause
 from annotation.money.ledger import balances_of, owed_to_simulated
 from annotation.work.forecasts import forecast_of
 from annotation.work.judgments import votes_in
 from annotation.work.pair_status import unfinished_pairs
 from annotation.work.standing import standing_of
-from annotation.work.worker_records import SORTS, totals_of, workers_of
+from annotation.work.worker_records import SORTS, WorkerLine, totals_of, workers_of
 from console.home.needs import needs_of
 from console.kept_figures import CountingTurn, kept_if_slow
 from console.pagination import page_of
@@ -28,8 +31,8 @@ from console.rounds.figures import level_bar, newest_answers, seat_bar, verdict_
 from console.rounds.hold_lines import holds_of_page
 from console.rounds.schemas import RoundAnswer, RoundState, counted_rounds, round_or_404
 from console.rounds.vote_orders import orders_of
-from console.rounds.worker_looks import workers_to_look_at
 from core.errors import CounterpartError
+from core.text import counted
 from crowd.channels import market_of, usable_markets
 from crowd.posting.halts import pauses_of
 from crowd.posting.pauses import can_pause, pause_round, resume_round
@@ -195,3 +198,44 @@ def _figures(round: Round, quality: Quality) -> dict[str, object]:
         "simulate": f"python manage.py simulate {round} --workers 50" if may_simulate else "",
         **activity_of(round),
     }
+
+
+SHOWN = 8
+ANSWERED = 4  # controls from which on a low share of right ones is a reason
+SHARE = 2 / 3
+
+
+@dataclass(frozen=True)
+class WorkerLook:
+    """A worker's line, with a few words for each reason to look at them."""
+
+    line: WorkerLine
+    reasons: list[str]
+
+
+def workers_to_look_at(round: Round, lines: Iterable[WorkerLine]) -> list[WorkerLook]:
+    """Return the workers of the round with flagged work first, then those who fail controls, with two queries."""
+    paused = set(Pause.objects.filter(round=round, lifted_at=None).values_list("worker__pseudonym", flat=True))
+    flagged = Assignment.objects.filter(hit__round=round, state=Assignment.State.FLAGGED).exclude(signals=[])
+    signals = dict(flagged.order_by("pk").values_list("worker__pseudonym", "signals"))
+    looks = []
+    for line in lines:
+        reasons = [*_reasons(line), *(one["sentence"] for one in signals.get(line.pseudonym, []))]
+        if line.pseudonym in paused:
+            reasons.append("paused in this round")
+        looks.append(WorkerLook(line, reasons))
+    wanted = [look for look in looks if look.reasons]
+    wanted.sort(key=lambda look: (-look.line.flagged, look.line.controls.weight, look.line.pseudonym))
+    return wanted[:SHOWN]
+
+
+def _reasons(line: WorkerLine) -> list[str]:
+    reasons = []
+    if line.flagged:
+        reasons.append(f"{counted(line.flagged, 'HIT')} flagged")
+    share = line.controls.share
+    if share is not None and line.controls.answered >= ANSWERED and share < SHARE:
+        reasons.append(f"{line.controls.right} of {line.controls.answered} controls right")
+    if line.excluded:
+        reasons.append(f"votes of {counted(line.excluded, 'HIT')} excluded")
+    return reasons

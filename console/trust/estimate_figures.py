@@ -12,8 +12,7 @@ from counterpart_statistics.auditing.model_scores import FEW, ModelDifference, M
 from evaluation.analyses import plain
 from evaluation.analyses.live_analysis import live_chart, state_text
 from evaluation.auditing.live_estimates import LiveEstimates, LiveParameters, measure_live
-from evaluation.auditing.machine_judges import MACHINE_JUDGES, machine_judges
-from evaluation.auditing.round_estimates import EstimateParameters, estimate_round
+from evaluation.auditing.round_estimates import MACHINE_JUDGES, EstimateParameters, estimate_round, machine_judges
 from evaluation.auditing.whole_queries import whole_queries
 from hits.judge_designs import JudgeDesign
 from hits.models import Round

@@ -57,11 +57,7 @@ class BenchmarkForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         help_text="Their ids are those of COCO’s test images and captions.",
     )
-    rankings = UploadField(
-        suffixes=tuple(FORMS),
-        required=False,
-        help_text=RANKINGS,
-    )
+    rankings = UploadField(suffixes=tuple(FORMS), required=False, help_text=RANKINGS)
     retrieval = forms.ModelChoiceField(
         Retrieval.objects.select_related("annotator", "collection").order_by("-pk"),
         required=False,

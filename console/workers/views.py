@@ -2,6 +2,7 @@
 worker, and giving them a new link."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -16,18 +17,20 @@ from django.views.decorators.cache import never_cache
 from annotation.judging.links import worker_token
 from annotation.models import Assignment, Exclusion, Payment, Worker
 from annotation.people.erasure import forget_worker
-from annotation.people.workers import exclude, pause_worker, readmit, renew_links, resume_worker
+from annotation.people.workers import exclude, mask_workers, pause_worker, readmit, renew_links, resume_worker
 from annotation.work.worker_records import current_exclusion, record_of, rounds_of
+from console.charts.measured_charts import stored_rows
 from console.kept_figures import kept_if_slow
 from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, payers_only, stewards_only
 from console.refusals import refusals_as_messages
-from console.workers.figures import flags_of, messages_to, origins_of, signalled_of
 from core.errors import CounterpartError
 from core.text import counted
-from crowd.channels import platforms
+from crowd.channels import CHANNELS, market_of, platforms
 from crowd.messages import LONGEST, address_of, recipients_of, write_once, write_to_round
+from crowd.models import Message
 from dataset.secret_controls import has_role
+from evaluation.analyses.mimicry_analysis import FLAGGED
 from hits.models import Round
 
 MOST_PAYMENTS = 50
@@ -236,3 +239,41 @@ def _asked(
 
 def _worker_or_404(pseudonym: str) -> Worker:
     return get_object_or_404(Worker, pseudonym=pseudonym)
+
+
+@dataclass(frozen=True)
+class SentMessage:
+    """A message to a worker, and why it was not delivered (empty if it was)."""
+
+    message: Message
+    failure: str
+
+
+def origins_of(worker: Worker) -> list[str]:
+    """Name the environments that a worker came from; for simulated workers, the name of their channel."""
+    known = worker.identities.order_by("pk").values_list("channel", "environment")
+    return [str(market_of(*place)) if place[0] in CHANNELS else place[0] for place in dict.fromkeys(known)]
+
+
+def messages_to(worker: Worker) -> list[SentMessage]:
+    """Return the messages to a worker, newest first."""
+    rows = list(worker.messages.order_by("-pk")[:50])
+    failures = mask_workers([row.failure for row in rows])
+    return [SentMessage(row, failure) for row, failure in zip(rows, failures, strict=True)]
+
+
+def signalled_of(worker: Worker, round_: Round | None) -> list[Assignment]:
+    """Return the worker's latest assignments, in one round or all, that signals asked a person to look at."""
+    theirs = Assignment.objects.filter(worker=worker).exclude(signals=[]).select_related("hit__round")
+    return list((theirs.filter(hit__round=round_) if round_ else theirs).order_by("-pk")[:20])
+
+
+def flags_of(worker: Worker) -> list[dict[str, Any]]:
+    """Return the worker's row and its ``round`` of each chart of mimicry that flags them, as jobs made it last."""
+    rounds = Round.objects.filter(hits__assignments__worker=worker).distinct().order_by("name")
+    return [
+        {**row, "round": round_}
+        for round_ in rounds
+        for row in stored_rows(round_, "mimicry")
+        if row["worker"] == worker.pseudonym and row["result"] == FLAGGED
+    ]

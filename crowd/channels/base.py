@@ -1,11 +1,12 @@
 """The interfaces of channels: every channel names its terms; a platform also brings, confirms and pays workers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any, Protocol, runtime_checkable
+from time import sleep
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from annotation.models import Assignment, Exclusion, Payment, Rejection
 from crowd.models import Message, Posting
@@ -272,3 +273,24 @@ class AsksReturns(Platform, Protocol):
 
     def request_return(self, assignment: Assignment, reason: str) -> None:
         """Ask its worker, unless they were asked before."""
+
+
+Read = TypeVar("Read")
+
+LONGEST_WAIT = timedelta(minutes=1)
+MOST_WAITS = 3
+
+
+def patiently(read: Callable[[], Read]) -> Read:
+    """Return what ``read`` returns; where the platform asks for a pause, wait that long and call it again.
+
+    Raises ChannelError for other failures, for a pause of more than a minute, and after MOST_WAITS pauses.
+    """
+    for _ in range(MOST_WAITS):
+        try:
+            return read()
+        except ChannelError as error:
+            if error.retry_after is None or error.retry_after > LONGEST_WAIT:
+                raise
+            sleep(error.retry_after.total_seconds())
+    return read()

@@ -79,10 +79,7 @@ def downloads_of(version: Version) -> list[Download]:
         return []
     names = [name.split(".") for name in default_storage.listdir(_folder(version.name))[1]]
     of_it = [parts for parts in names if len(parts) == 4 and parts[0] == _manifest(version) and parts[1] in choices()]
-    return sorted(
-        (Download(version.name, *parts[:3]) for parts in of_it),
-        key=lambda download: download.what,
-    )
+    return sorted((Download(version.name, *parts[:3]) for parts in of_it), key=lambda download: download.what)
 
 
 def make_download(version: Version, what: str, *, progress: Progress = silent) -> Download:

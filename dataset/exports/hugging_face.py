@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import yaml
 
 from dataset.exports.card import card, files_in
@@ -49,7 +48,7 @@ def config_info(name: str, splits: Mapping[str, Path]) -> dict[str, Any]:
     bytes_of = {split: path.stat().st_size for split, path in splits.items()}
     return {
         "config_name": name,
-        "features": [_feature(field) for field in schema],
+        "features": [{"name": field.name, "dtype": feature_of(field).get("dtype", "image")} for field in schema],
         "splits": [
             {"name": split, "num_bytes": bytes_of[split], "num_examples": rows}
             for split, (_, rows) in described.items()
@@ -69,11 +68,6 @@ def write_card(version: Version, folder: Path, front: Mapping[str, Any]) -> None
     header = yaml.safe_dump(dict(front), sort_keys=False, allow_unicode=True)
     text = card(version, files_in(folder))
     (folder / "README.md").write_text(f"---\n{header}---\n\n{text}", encoding="utf-8")
-
-
-def _feature(field: pa.Field) -> dict[str, str]:
-    described = feature_of(field)
-    return {"name": field.name, "dtype": described.get("dtype", "image")}
 
 
 FORMAT = Format(write_hugging_face, "a folder for Hugging Face's datasets, with a card", pictures=True, controls=True)

@@ -125,7 +125,9 @@ def _open(collection: Collection, reason: str, found: Mapping[Pair, str], *, rep
     Collection.objects.select_for_update().get(pk=collection.pk)
     known = {(case.image_id, case.caption_id): case for case in Case.objects.filter(collection=collection)}
     reviewed = Review.objects.holding(collection)
-    reporters = _reporters(collection)
+    reports = Report.objects.filter(image__collection=collection).order_by().values_list("image_id", "caption_id")
+    workers = reports.annotate(n=Count("worker", distinct=True))
+    reporters = {(image, caption): n for image, caption, n in workers}
     new: list[Case] = []
     changed: list[Case] = []
     gone: list[int] = []
@@ -219,12 +221,6 @@ def _has_no_majority(votes: Counter[int]) -> bool:
 def _is_excluded(pair: Pair, reviewed: Mapping[Any, Review]) -> bool:
     sides = (reviewed.get((pair[0], None)), reviewed.get((None, pair[1])))
     return any(review is not None and review.conclusion == Review.Conclusion.EXCLUDED for review in sides)
-
-
-def _reporters(collection: Collection) -> dict[Pair, int]:
-    """Return how many workers report a problem with each pair that has one."""
-    reports = Report.objects.filter(image__collection=collection).order_by().values_list("image_id", "caption_id")
-    return {(image, caption): n for image, caption, n in reports.annotate(n=Count("worker", distinct=True))}
 
 
 def _with(case: Case, reasons: dict[str, str], reporters: Mapping[Pair, int]) -> Case:

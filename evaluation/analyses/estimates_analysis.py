@@ -18,8 +18,7 @@ from counterpart_statistics.auditing.model_scores import (
 from counterpart_statistics.auditing.proxy_judges import MachineJudge
 from evaluation.analyses import Findings, plain, shown, text_table
 from evaluation.auditing.estimate_boards import describe_limits
-from evaluation.auditing.machine_judges import machine_judges
-from evaluation.auditing.round_estimates import EstimateParameters, queries_for
+from evaluation.auditing.round_estimates import EstimateParameters, machine_judges, queries_for
 from hits.models import Round
 from mitl.charts.drawing import Spec
 from mitl.charts.lines import interval_chart

@@ -17,11 +17,13 @@ from counterpart_statistics.auditing.model_scores import (
     model_differences,
     model_estimates,
 )
+from counterpart_statistics.auditing.proxy_judges import MachineJudge, judges_among
 from counterpart_statistics.estimation import METRICS
 from counterpart_statistics.selection.pooled_queries import WholeQueries
 from evaluation.auditing.whole_queries import whole_queries
 from hits.models import Round
 from hits.rounds.top_ups import design_of
+from mitl.models import Annotator
 
 NAMES = {"R-P": "R-Precision", **{name: name for name in METRICS}}
 """What a metric may be called → its name."""
@@ -130,3 +132,13 @@ def queries_for(round: Round, given: EstimateParameters, *, progress: Progress =
     if given.design == "audit" and judge == "all" and not given.audit_share:
         raise CounterpartError(f"Round {round} asks all pairs. Say with --audit-share which part an audit would judge.")
     return whole_queries(round, share=given.audit_share, seed=given.seed, merge=given.merge, progress=progress)
+
+
+MACHINE_JUDGES = ("vlm",)
+"""Kinds of annotators that answer the question that workers are asked."""
+
+
+def machine_judges(whole: WholeQueries, metric: str) -> list[MachineJudge]:
+    """Return the figures of the machine judges in an audit's pool in one direction, as ``judges_among``."""
+    judges = Annotator.objects.filter(name__in=whole.queries.models, kind__in=MACHINE_JUDGES)
+    return judges_among(whole, metric, dict(judges.values_list("name", "kind")))

@@ -6,8 +6,7 @@ from functools import partial
 from typing import Any
 
 from annotation.models import Payment
-from crowd.channels.base import Bonus
-from crowd.channels.patience import patiently
+from crowd.channels.base import Bonus, patiently
 from crowd.channels.prolific.client import Client
 from crowd.channels.prolific.money import major, minor
 from crowd.models import Posting

@@ -6,7 +6,6 @@ import pytest
 from django.utils import timezone
 
 from core.models import Event, Job
-from integrations.kept_answers import purge_answers
 from integrations.models import KeptAnswer
 from tests.console.api.calls import caller_for
 
@@ -73,4 +72,4 @@ def test_a_key_is_forgotten_after_a_day(caller, job):
     assert response.status_code == 202
     assert "Idempotent-Replayed" not in response
     KeptAnswer.objects.update(at=timezone.now() - timedelta(hours=25))
-    assert purge_answers() == 1
+    assert KeptAnswer.purge() == 1

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from counterpart_statistics.estimation import METRICS
-from evaluation.auditing.machine_judges import machine_judges
+from evaluation.auditing.round_estimates import machine_judges
 from evaluation.auditing.whole_queries import whole_queries
 from mitl.models import Annotator, Direction
 from tests.commands import output_of

@@ -16,7 +16,7 @@ from annotation.money.payments import owe_bonus
 from core.errors import CounterpartError
 from crowd.calls.outbox import send_failed_again
 from crowd.calls.single_payments import settle, unclear_payments
-from crowd.channels import patience
+from crowd.channels import base
 from crowd.differences import find_differences, repair
 from crowd.models import Outbox, Posting
 from crowd.posting.publication import close_round
@@ -134,7 +134,7 @@ def test_an_audit_names_an_unclear_bonus_that_is_listed_and_its_repair_settles_i
 
 def test_an_audit_waits_where_it_asks_too_often(rehearsal, commit, paid, monkeypatch):
     waits: list[float] = []
-    monkeypatch.setattr(patience, "sleep", waits.append)
+    monkeypatch.setattr(base, "sleep", waits.append)
     rehearsal.fault(kind="throttle", operation="show_submission", times=2)
     assert find_differences(paid) == []
     assert waits == [20.0, 20.0]
@@ -144,7 +144,7 @@ def test_an_audit_waits_where_it_asks_too_often(rehearsal, commit, paid, monkeyp
     rehearsal.fault(kind="throttle", operation="show_submission")
     with pytest.raises(CounterpartError, match="429"):
         find_differences(paid)
-    assert len(waits) == 4 + patience.MOST_WAITS
+    assert len(waits) == 4 + base.MOST_WAITS
 
 
 def test_a_bonus_that_is_listed_late_is_waited_for(rehearsal, commit, paid):
