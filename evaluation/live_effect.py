@@ -253,7 +253,10 @@ def _verdicts(round: Round, plan: _Plan, settings: EffectParameters, progress: P
     """
     votes = votes_of(round, progress=progress)
     proposals = proposals_of([round]) if settings.method == "consensus" else None
-    worth = _worth(settings.positive)
+    if settings.positive == "graded":
+        worth = dict(zip(Level.values, GAINS, strict=True))
+    else:
+        worth = {level: float(level in POSITIVE[settings.positive]) for level in Level.values}
     hit_of = pd.Series(plan.packed.hits, index=plan.keys)
     candidate = (votes["control"] == "").to_numpy()
     own = pd.MultiIndex.from_frame(votes[["image", "caption"]])
@@ -275,9 +278,3 @@ def _verdicts(round: Round, plan: _Plan, settings: EffectParameters, progress: P
         return everything[0]
 
     return unchanging
-
-
-def _worth(positive: Positive) -> dict[int, float]:
-    if positive == "graded":
-        return dict(zip(Level.values, GAINS, strict=True))
-    return {level: float(level in POSITIVE[positive]) for level in Level.values}

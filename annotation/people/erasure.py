@@ -35,7 +35,10 @@ def forget_worker(pseudonym: str, *, actor: str) -> int:
         ids = [one.external_id for one in worker.identities.exclude(channel__in=WorkerIdentity.OURS)]
         deleted, _ = WorkerIdentity.objects.filter(worker=worker).delete()
         for model in apps.get_models():
-            _erase_personal_text(model, worker)
+            # Empty what may name the person in words that no search would find.
+            path, *columns = getattr(model, "personal_text", [""])
+            for column in columns:
+                model._base_manager.filter(**{path: worker}).exclude(**{column: ""}).update(**{column: ERASED})
             for external_id in ids:
                 _replace_in_free_text(model, external_id)
         Worker.objects.filter(pk=worker.pk).update(forgotten_at=clock.now())
@@ -61,13 +64,6 @@ def check_forgettable(pseudonym: str) -> Worker:
             "pay_for_outage."
         )
     return worker
-
-
-def _erase_personal_text(model: type[Model], worker: Worker) -> None:
-    """Empty what may name the person in words that no search would find."""
-    path, *columns = getattr(model, "personal_text", [""])
-    for column in columns:
-        model._base_manager.filter(**{path: worker}).exclude(**{column: ""}).update(**{column: ERASED})
 
 
 def _replace_in_free_text(model: type[Model], external_id: str) -> None:

@@ -69,9 +69,10 @@ def compared(collection: Collection, direction: Direction, number: int) -> Compa
     Returns None if no annotator has searched the collection in this direction. Raises CounterpartError if lists are
     missing from storage.
     """
+    newest = {one.annotator_id: one for one in collection.retrievals.select_related("annotator").order_by("id")}
     by_annotator = {
         retrieval.annotator: lists[direction]
-        for retrieval in _newest(collection)
+        for retrieval in sorted(newest.values(), key=lambda one: one.annotator.name)
         if direction in (lists := load_lists(retrieval))
     }
     if not by_annotator:
@@ -109,9 +110,3 @@ def _examples(direction: Direction, lists: RankedLists, chosen: Any) -> list[Sea
 def _are_own(query: Image | Caption, item: Image | Caption) -> bool:
     image, caption = (query, item) if isinstance(query, Image) else (item, query)
     return isinstance(caption, Caption) and caption.image_id == image.pk
-
-
-def _newest(collection: Collection) -> list[Retrieval]:
-    """Return each annotator's newest search, ordered by annotator name."""
-    newest = {one.annotator_id: one for one in collection.retrievals.select_related("annotator").order_by("id")}
-    return sorted(newest.values(), key=lambda retrieval: retrieval.annotator.name)

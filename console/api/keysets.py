@@ -58,7 +58,8 @@ def cut(shown: list[Any], limit: int, *, key: str) -> dict[str, Any]:
 def _beyond(rows: QuerySet[Any], after: str, key: str, newest: str) -> Q:
     try:
         if not newest:
-            return Q(**{f"{key}__gt": rows.model._meta.get_field(_name(rows, key)).to_python(after)})
+            field = rows.model._meta.pk if key == "pk" else rows.model._meta.get_field(key)
+            return Q(**{f"{key}__gt": field.to_python(after)})
         last = rows.model._default_manager.filter(**{key: after}).first()
     except (ValidationError, ValueError, OverflowError):
         last = None
@@ -66,10 +67,6 @@ def _beyond(rows: QuerySet[Any], after: str, key: str, newest: str) -> Q:
         raise CounterpartError(f"The list has no place {after!r}. Take it from the answer before.")
     at = getattr(last, newest)
     return Q(**{f"{newest}__lt": at}) | Q(**{newest: at, f"{key}__lt": _value(last, key)})
-
-
-def _name(rows: QuerySet[Any], key: str) -> str:
-    return str(rows.model._meta.pk.name) if key == "pk" else key
 
 
 def _value(row: Model | dict[str, Any], key: str) -> Any:

@@ -48,10 +48,6 @@ def _refused(request: HttpRequest, form: DesignForm) -> HttpResponse:
     return render(request, "console/rounds/design.html", {"form": form}, status=422)
 
 
-def _query_of(form: DesignForm) -> str:
-    return urlencode({name: form.data[name] for name in form.fields if name in form.data})
-
-
 def _figures(request: StaffRequest, form: DesignForm) -> dict[str, Any]:
     source = form.chosen
     kept = stored_basis(form.chosen)
@@ -93,7 +89,8 @@ def _figures(request: StaffRequest, form: DesignForm) -> dict[str, Any]:
 
 def _query_for(form: DesignForm, design: AuditDesign) -> str:
     """Return the query of the page with this design chosen."""
-    query = QueryDict(_query_of(form), mutable=True)
+    chosen = {name: form.data[name] for name in form.fields if name in form.data}
+    query = QueryDict(urlencode(chosen), mutable=True)
     query["share"] = f"{design.share:g}"
     query["spread"] = f"{design.spread:g}"
     return query.urlencode()

@@ -11,7 +11,7 @@ from core.errors import CounterpartError
 from core.progress import Progress, silent
 from core.text import counted
 from corpus.matches import known_pairs
-from corpus.models import Collection, Image, Match
+from corpus.models import Collection, Match
 from counterpart_annotators.base import OpenAnnotator
 from counterpart_topk.hubness.score_blocks import MEMORY, Blocks, Transposed
 from mitl.hosting.plain_rows import plain_captions, plain_images
@@ -78,9 +78,11 @@ def validation_blocks(
     images = list(collection.images.filter(split=SPLIT).only("collection", "key", "file", "sha256", "split"))
     captions = list(collection.captions.filter(image__split=SPLIT).only("collection", "key", "text", "image_id"))
     if not images or not captions:
+        splits = collection.images.order_by("split").values_list("split", flat=True).distinct()
+        named = ", ".join(split or "none" for split in splits) or "none yet"
         raise CounterpartError(
             f"{collection} has {counted(len(images), 'image')} and {counted(len(captions), 'caption')} in the split "
-            f"{SPLIT!r}, on which settings are chosen; its splits are: {_splits(collection)}. Import that split too, "
+            f"{SPLIT!r}, on which settings are chosen; its splits are: {named}. Import that split too, "
             "or pass the settings instead of --tune."
         )
     keys = {image.pk: image.key for image in images}
@@ -96,11 +98,6 @@ def _places_of_pairs(pairs: NDArray[np.int64], images: list[int], captions: list
     """Turn pairs of ids into places, leaving out pairs that are not of these images and captions (rising ids)."""
     inside = pairs[np.isin(pairs[:, 0], images) & np.isin(pairs[:, 1], captions)]
     return np.stack([np.searchsorted(images, inside[:, 0]), np.searchsorted(captions, inside[:, 1])], axis=1)
-
-
-def _splits(collection: Collection) -> str:
-    splits = Image.objects.filter(collection=collection).order_by("split").values_list("split", flat=True).distinct()
-    return ", ".join(split or "none" for split in splits) or "none yet"
 
 
 def variations(steps: Sequence[Step], shape: tuple[int, int]) -> list[Steps]:

@@ -151,11 +151,8 @@ class PlatformDoor:
     def _all_hits(self) -> set[int]:
         return {*self.round.hits.values_list("pk", flat=True)}
 
-    def _worker_id(self, person: int) -> str:
-        return self._site.worker_id(f"{self.round.name}-{self._seed}-{person}")
-
     def _visitor(self, person: int) -> Visitor:
-        worker_id = self._worker_id(person)
+        worker_id = self._site.worker_id(f"{self.round.name}-{self._seed}-{person}")
         if worker_id not in self._visitors:
             self._visitors[worker_id] = self._site.visit(worker_id)
         return self._visitors[worker_id]

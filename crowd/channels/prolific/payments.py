@@ -1,7 +1,6 @@
 """Bonuses on Prolific, in two steps: create a bonus, which may be repeated, and pay it, which pays again each time."""
 
 from collections import Counter
-from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -37,12 +36,9 @@ def is_paid(client: Client, payment: Payment, prepared: dict[str, Any]) -> bool:
 def bonuses(client: Client, posting: Posting) -> list[Bonus]:
     """List the bonuses of all submissions to the study, with one call each; wait when Prolific limits their rate."""
     keys = [row["id"] for row in client.rows("submissions/", study=posting.external_id, page_size=100)]
-    return [Bonus(key, amount, None) for key in keys for amount in patiently(partial(_dollars, client, key))]
+    paid = {key: patiently(partial(_paid_for, client, key)) for key in keys}
+    return [Bonus(key, major(amount), None) for key, amounts in paid.items() for amount in amounts]
 
 
 def _paid_for(client: Client, submission: str) -> list[int]:
     return [int(amount) for amount in client.get(f"submissions/{submission}/").get("bonus_payments") or []]
-
-
-def _dollars(client: Client, submission: str) -> list[Decimal]:
-    return [major(amount) for amount in _paid_for(client, submission)]

@@ -73,7 +73,10 @@ class Command(ActCommand):
         progress.close()
         self.stderr.write(str(estimate), style_func=str)
         if estimate.seconds > LONG and not yes:
-            raise CounterpartError(_too_long(estimate))
+            shorter = ", or --cascade A for a shorter search" if estimate.cascaded else ""
+            raise CounterpartError(
+                f"This takes more than an hour. Pass --yes to start it (an interrupted search resumes){shorter}."
+            )
 
 
 def _open_all(search: Search, **how: Any) -> list[Job]:
@@ -94,11 +97,6 @@ def _estimates(estimates: list[Estimate], *, as_figures: bool) -> str | dict[str
     if as_figures:
         return {estimate.annotator: asdict(estimate) | {"seconds": estimate.seconds} for estimate in estimates}
     return "\n".join(map(str, estimates)) or "There are no pairs to score one by one."
-
-
-def _too_long(estimate: Estimate) -> str:
-    shorter = ", or --cascade A for a shorter search" if estimate.cascaded else ""
-    return f"This takes more than an hour. Pass --yes to start it (an interrupted search resumes){shorter}."
 
 
 def _figures(retrieval: Retrieval, started: datetime) -> dict[str, Any]:
