@@ -200,9 +200,9 @@ def _figures(round: Round, quality: Quality) -> dict[str, object]:
     }
 
 
-SHOWN = 8
-ANSWERED = 4  # controls from which on a low share of right ones is a reason
-SHARE = 2 / 3
+MOST_LOOKS = 8
+LEAST_ANSWERED = 4  # controls from which on a low share of right ones is a reason
+LOW_SHARE = 2 / 3
 
 
 @dataclass(frozen=True)
@@ -226,7 +226,7 @@ def workers_to_look_at(round: Round, lines: Iterable[WorkerLine]) -> list[Worker
         looks.append(WorkerLook(line, reasons))
     wanted = [look for look in looks if look.reasons]
     wanted.sort(key=lambda look: (-look.line.flagged, look.line.controls.weight, look.line.pseudonym))
-    return wanted[:SHOWN]
+    return wanted[:MOST_LOOKS]
 
 
 def _reasons(line: WorkerLine) -> list[str]:
@@ -234,7 +234,7 @@ def _reasons(line: WorkerLine) -> list[str]:
     if line.flagged:
         reasons.append(f"{counted(line.flagged, 'HIT')} flagged")
     share = line.controls.share
-    if share is not None and line.controls.answered >= ANSWERED and share < SHARE:
+    if share is not None and line.controls.answered >= LEAST_ANSWERED and share < LOW_SHARE:
         reasons.append(f"{line.controls.right} of {line.controls.answered} controls right")
     if line.excluded:
         reasons.append(f"votes of {counted(line.excluded, 'HIT')} excluded")
