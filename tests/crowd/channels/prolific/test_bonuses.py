@@ -80,7 +80,7 @@ def test_only_a_person_sends_an_unclear_bonus_again(rehearsal, commit, paid):
     with commit(execute=True):
         send_failed_again(paid, actor="robin")
     call_command("audit", paid.name, repair=True)
-    rest(paid, rehearsal, commit, times=5)
+    rest(paid, rehearsal, commit, times=10)
     assert rehearsal.bonuses() == []
     row.refresh_from_db()
     with transaction.atomic():
