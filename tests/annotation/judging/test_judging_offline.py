@@ -7,14 +7,13 @@ from annotation.models import Assignment, Draft, Judgment
 from annotation.work.answers import Answer, save_draft
 from tests.annotation.answering import address, levels_by_place, shown
 from tests.annotation.judging.browsing import at, join, saved, stored, submit, take
-from tests.browser import go_offline, press
+from tests.browser import go_offline, press, wait_for_all
 from tests.hits.captions import pack_captions
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 RETRY = 4_000  # milliseconds; the page tries again every three seconds
 NOT_YET = "Not submitted yet: the server cannot be reached."
-BROKEN = "[...document.images].filter((image) => image.offsetParent && !image.naturalWidth).length"
 KEPT = "Object.keys(localStorage).filter((name) => name.startsWith('answers '))"
 
 
@@ -34,6 +33,11 @@ def reopen(page: Page) -> Page:
     go_online(again)
     again.goto(address("task", Assignment.objects.get()))
     return again
+
+
+def shows_its_pictures(page: Page) -> None:
+    """A picture that the browser holds is decoded a moment after it is put on the page."""
+    wait_for_all(page.locator("img:visible"), "image.naturalWidth")
 
 
 def waits(page: Page) -> None:
@@ -56,11 +60,11 @@ def test_what_was_answered_and_submitted_offline_is_stored_once_by_the_page_that
     go_offline(page)
     for place in range(2, 5):
         at(page, f"{place} of 4")
-        assert page.evaluate(BROKEN) == 0
+        shows_its_pictures(page)
         page.keyboard.press("2")
     at(page, "All answers")
     expect(page.locator("#strip img")).to_have_count(4)
-    assert page.evaluate(BROKEN) == 0
+    shows_its_pictures(page)
     state(page, "offline: 3 answers kept on this device")
     page.get_by_role("button", name="Submit 4 answers").click()
     waits(page)
