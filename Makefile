@@ -18,6 +18,7 @@ LOCK = $(VENV)-lock/bin/uv pip compile --quiet --generate-hashes --only-binary :
 	$(foreach one,$(PACKAGES),--no-emit-package counterpart-$(one))
 # Libraries that know nothing of the site, each with tests of its own.
 PACKAGES = $(notdir $(wildcard packages/*))
+RUNTIME = requirements.txt requirements-common.txt requirements-site.txt $(wildcard packages/*/pyproject.toml)
 DEMO_ENV = VAR_DIR=$(CURDIR)/var/demo DATABASE_URL=$(DEMO_DATABASE_URL) REDIS_URL=
 # Tests that need what numba compiles.
 KERNELS = tests/console/rounds/test_rounds.py::test_a_plan_ends_in_a_draft_that_can_be_published \
@@ -38,11 +39,11 @@ demo: $(VENV)/.runtime
 
 check: ready fast
 
-test: ready packages fast slow services cluster
+test: ready packages fast slow services
 
 # In a fresh clone numba compiles for a minute and a half, and each of two test processes would: so once, during lint.
 ready: $(VENV)/.dev
-	$(MAKE) --no-print-directory --jobs=2 --output-sync lint kernels
+	$(MAKE) --no-print-directory --jobs=3 --output-sync lint kernels browser
 
 kernels: $(VENV)/.dev
 	DATABASE_URL= REDIS_URL= $(PYTEST) -n 0 -q $(KERNELS)
@@ -56,25 +57,29 @@ lint: $(VENV)/.dev
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py check --fail-level WARNING
 
-# Each package in a process of its own, without Django's settings.
+# Each package in a process of its own, without Django's settings, the one with the most to compute first. The search on
+# Ray, which waits for processes to start, runs at the same time.
 packages: $(VENV)/.dev browser
-	for one in $(PACKAGES); do (cd packages/$$one && $(BIN)/lint-imports && $(PYTEST) --dist loadfile) || exit 1; done
+	$(MAKE) --no-print-directory --jobs=3 --output-sync package-annotators $(PACKAGES:%=package-%) cluster
+
+package-%: $(VENV)/.dev
+	cd packages/$* && $(BIN)/lint-imports && $(PYTEST) -n 0
 
 fast: $(VENV)/.dev
 	DATABASE_URL= REDIS_URL= $(PYTEST) -m "not slow and not browser and not service"
 
 # By the file: what a file prepares once (COCO's captions, a browser) is prepared in one process. In their order: by the
 # number of their tests, files of few and long tests would come last, and one process would wait for the other.
-# Tests that passed only in a second try are listed at the end (-rR). There is one process more than in other stages:
-# these tests wait for browsers and servers more than they compute.
+# Tests that passed only in a second try are listed at the end (-rR). There are more processes than cores: these
+# tests wait for browsers and servers more than they compute, and those of services for two databases.
 slow: $(VENV)/.dev browser
-	DATABASE_URL= REDIS_URL= $(PYTEST) -n $(or $(TEST_PROCESSES),3) --dist loadfile --no-loadscope-reorder -rfER -m "slow or browser"
+	DATABASE_URL= REDIS_URL= $(PYTEST) -n $(or $(TEST_PROCESSES),4) --dist loadfile --no-loadscope-reorder -rfER -m "slow or browser"
 
 # On PostgreSQL and Redis (those configured, those on this machine, or real ones from wheels): what needs the services,
 # and again what touches a database. Slow tests send the statements of the fast ones for more data, so that they run
 # there on demand. Estimates are compared with two packages that pip fetches into .venv-witness; without a network, not.
 services: $(VENV)/.dev
-	$(BIN)/python -m tests.services $(PYTEST) -m "service or not (slow or browser)"
+	$(BIN)/python -m tests.services $(PYTEST) -n $(or $(TEST_PROCESSES),3) -m "service or not (slow or browser)"
 
 # Ray is not in the base install. It has a folder of its own, where only these tests look.
 cluster: $(VENV)/.dev $(VENV)-ray/.installed
@@ -121,14 +126,15 @@ browser:
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.runtime: requirements.txt requirements-common.txt requirements-site.txt $(wildcard packages/*/pyproject.toml) | $(VENV)/bin/python
+$(VENV)/.runtime: $(RUNTIME) | $(VENV)/bin/python
 	@echo "Installing packages into $(VENV) (about two minutes the first time) ..."
 	$(PIP_INSTALL) -r requirements.txt
 	@touch $@
 
-$(VENV)/.dev: requirements-dev.txt $(VENV)/.runtime
+# What Counterpart runs on is in it, and is installed in the same pass.
+$(VENV)/.dev: $(RUNTIME) requirements-dev.txt | $(VENV)/bin/python
 	$(PIP_INSTALL) -r requirements-dev.txt
-	@touch $@
+	@touch $(VENV)/.runtime $@
 
 clean:
 	rm -rf $(VENV) $(VENV)-audit $(VENV)-lock $(VENV)-ray .venv-witness .venv-peers var .mypy_cache .ruff_cache .pytest_cache .hypothesis
