@@ -30,8 +30,6 @@ OTHER_JSON = {
     "null": b"null",
 }
 """JSON that some readers accept."""
-TYPED = ["a\0b", DIGITS, "2147483648", "9223372036854775808", "1e999", "٣"]
-"""Texts of forms and addresses."""
 
 
 def survives(read: Callable[[], object]) -> str:
