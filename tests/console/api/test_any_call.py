@@ -5,15 +5,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from django.contrib.auth.models import Group, User
 
-from console.api.access_tokens import make_token
-from console.api.scopes import SCOPES
+from tests.console.api.calls import caller_of
 from tests.console.conftest import make_site
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 PHASES = "fuzzing,stateful"  # values at the bounds of each field are those of tests/console/test_hostile.py
-EXAMPLES = 4  # of each call
+EXAMPLES = 2  # of each call
 
 
 @pytest.fixture
@@ -22,9 +20,7 @@ def token(transactional_db, settings, monkeypatch) -> str:
     monkeypatch.setattr("console.api.bearer.WRONG_TOKENS", 10**9)
     monkeypatch.setattr("core.work.jobs.send", lambda job: None)  # the jobs wait
     make_site()
-    person = User.objects.create_user(username="robin")
-    person.groups.add(Group.objects.get(name="admin"))
-    return make_token(person, "draws calls", [*SCOPES])[1]
+    return caller_of("admin").text
 
 
 def test_no_drawn_call_fails_or_is_answered_otherwise_than_described(live_server, token, tmp_path):

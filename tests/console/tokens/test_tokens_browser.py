@@ -1,17 +1,12 @@
 """A token is made, used and revoked in a real browser."""
 
 import pytest
-from django.contrib.auth.models import User
 from playwright.sync_api import expect
 
-from console.api.access_tokens import make_token
-from console.api.scopes import scopes_of
-from integrations.models import Token
 from tests.browser import barriers, barriers_in_light_and_dark, faults_of
 from tests.console.browsing import log_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-FIVE_SCREENS = 5 * 844  # pixels of a phone
 
 
 def test_a_token_is_made_used_and_revoked(page, live_server):
@@ -34,17 +29,3 @@ def test_a_token_is_made_used_and_revoked(page, live_server):
     expect(page.get_by_role("status")).to_contain_text("is revoked")
     assert page.request.get(me, headers={"Authorization": f"Bearer {text}"}).status == 401
     assert faults == []
-
-
-def test_a_page_of_tokens_is_at_most_five_screens_of_a_phone(phone, live_server):
-    log_in(phone, live_server.url)
-    admin = User.objects.get()
-    for number in range(30):
-        make_token(admin, f"the notebook of my laptop {number}", scopes_of(admin), networks=["192.0.2.0/24"])
-    phone.goto("/tokens/?of=everybody")
-    assert phone.evaluate("document.documentElement.scrollWidth") <= 390
-    assert phone.evaluate("document.documentElement.scrollHeight") <= FIVE_SCREENS
-    Token.objects.all().delete()
-    phone.goto("/tokens/")
-    assert phone.evaluate("document.documentElement.scrollWidth") <= 390
-    assert phone.evaluate("document.documentElement.scrollHeight") <= FIVE_SCREENS
