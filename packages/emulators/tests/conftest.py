@@ -3,8 +3,10 @@ emulator's."""
 
 import os
 import shutil
+import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from time import monotonic, sleep
@@ -13,7 +15,9 @@ from typing import Any
 import pytest
 from hypothesis import settings as hypothesis_settings
 from playwright.sync_api import Browser, Error, expect, sync_playwright
+from werkzeug.routing import Rule
 
+from counterpart_emulators import server
 from counterpart_emulators.faults import FaultPlan
 from counterpart_emulators.market_server import MarketServer
 
@@ -22,6 +26,17 @@ hypothesis_settings.register_profile("repeatable", deadline=None, derandomize=Tr
 hypothesis_settings.load_profile("repeatable")
 
 expect.set_options(timeout=20_000)  # milliseconds; a machine may have much else to do
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_connections() -> Iterator[None]:
+    """Stop an emulator at once, and start it without what writes addresses of its routes, which no test uses. Read
+    the certificates once: httpx reads them for each client, of plain HTTP too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(server, "POLL", 0.005)
+        patch.setattr(Rule, "_compile_builder", lambda *_: lambda *_: None)
+        patch.setattr(ssl, "create_default_context", cache(ssl.create_default_context))
+        yield
 
 
 @pytest.fixture(scope="session")

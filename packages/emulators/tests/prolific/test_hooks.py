@@ -31,7 +31,7 @@ def subscriber():
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.received, server.status = [], 200
     server.url = f"http://127.0.0.1:{server.server_port}/hooks/?of=prolific"
-    thread = Thread(target=server.serve_forever, daemon=True)
+    thread = Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     yield server
     server.shutdown()
