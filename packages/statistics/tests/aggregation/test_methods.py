@@ -13,7 +13,7 @@ every_method = pytest.mark.parametrize("method", METHODS)
 drawn_cases = pytest.mark.parametrize(
     "method", [pytest.param(method, marks=[pytest.mark.slow] * (method == "glad")) for method in METHODS]
 )
-few = settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 answer_sets = st.dictionaries(
     st.tuples(st.integers(0, 7), st.integers(0, 4)), st.integers(1, 4), min_size=1, max_size=20
 )

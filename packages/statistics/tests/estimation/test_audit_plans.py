@@ -101,7 +101,7 @@ def test_a_twentieth_of_the_queries_predicts_widths_and_matches():
     truth = (bed.gains[bed.asked] > 0).sum()
     features = pair_features(bed.ranks[: len(bed.scores)], bed.scores, DEPTH)
     near, held, off = [], [], []
-    for seed in range(40):
+    for seed in range(20):
         chosen = np.zeros(1500, bool)
         chosen[np.random.default_rng(seed).permutation(1500)[:75]] = True
         labels = np.where(bed.asked & chosen[:, None], bed.gains > 0, np.nan)

@@ -127,12 +127,12 @@ def test_an_odd_number_of_draws_is_refused(draws):
 
 @pytest.mark.slow
 def test_25_models_on_2600_queries_take_less_than_a_minute_of_one_core(rng):
-    """T10."""
-    ranks = rng.integers(1, 60, (25, 2600, 17))
-    known = np.full((2600, 17), np.nan)
+    """T10, on a fifth of the queries, which are worked on one by one, in a fifth of the time."""
+    ranks = rng.integers(1, 60, (25, 520, 17))
+    known = np.full((520, 17), np.nan)
     known[:, 0] = 1
     p = rng.uniform(0.05, 0.6, known.shape)
     expected_metric(ranks[:, :1], p[:1], known[:1], 0.8)  # compiles
     begun = process_time()
     expected_metric(ranks, p, known, 0.8)
-    assert process_time() - begun < 60
+    assert process_time() - begun < 60 / 5
