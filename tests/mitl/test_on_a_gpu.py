@@ -19,6 +19,7 @@ from mitl.search.request import ENGINES
 from mitl.training.trainer import train_annotator
 from tests.factories import make_collection, make_sample
 from tests.mitl.annotators.learned import annotator_of
+from tests.mitl.galleries import drawn
 from tests.mitl.searches import add_embeddings, retrieve, search
 from tiny_transformers import TINY
 
@@ -58,15 +59,12 @@ def test_an_annotator_learns_there(colours, kind):
     assert trained.trained_on["loss_last"] < trained.trained_on["loss_first"]
 
 
-def drawn(n: int, m: int, seed: int = 0) -> list[np.ndarray]:
-    """Embeddings with equal scores among them."""
-    rng = np.random.default_rng(seed)
-    return [rng.integers(-2, 3, (size, 6)) + np.float32(0.5) for size in (n, m)]
-
-
 def test_lists_and_scores_are_the_same_bytes():
     rng = np.random.default_rng(1)
-    for sides in (drawn(300, 700), [rng.standard_normal((n, 96), np.float32) for n in (3_000, 11_000)]):
+    for sides in (
+        [drawn(1, 300, 6), drawn(2, 700, 6)],
+        [rng.standard_normal((n, 96), np.float32) for n in (3_000, 11_000)],
+    ):
         here, there = (bidirectional_topk(*sides, 9, device=device) for device in ("cpu", "cuda"))
         for name in ("i2t_indices", "i2t_scores", "t2i_indices", "t2i_scores"):
             np.testing.assert_array_equal(getattr(there, name), getattr(here, name))
@@ -79,7 +77,7 @@ def zoo(db):
 
 @pytest.fixture
 def brought(zoo, tmp_path) -> Annotator:
-    return add_embeddings(tmp_path, *drawn(900, 1_800))
+    return add_embeddings(tmp_path, drawn(1, 900, 6), drawn(2, 1_800, 6))
 
 
 @pytest.mark.parametrize("sampled", [False, True])

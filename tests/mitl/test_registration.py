@@ -1,22 +1,35 @@
-import json
-
 import numpy as np
 import pytest
 from django.core.files.storage import default_storage
 
 from core.errors import CounterpartError
 from core.models import Event
+from counterpart_annotators.base import Adopted
+from counterpart_annotators.options import number, text
 from mitl.annotators import load, module_of
 from mitl.models import Annotator
 from mitl.registration import Origin, add_annotator
 from tests.factories import make_annotator
 from tests.mitl.plugged import plug_in
 
+# This module is a kind whose checkpoint decides one of its settings.
+OPTIONS = {"dim": number(128, "length of the embeddings"), "mood": text("calm", "its mood")}
+CHECKPOINT = "required"
+
+
+def adopt(path, settings):
+    weights = np.load(path)
+    return Adopted({"network.weight": weights, "words": np.array(["a", "b"])}, {"dim": weights.shape[1]})
+
+
+def architecture(settings, arrays):
+    return {"embedding": f"{settings['dim']} numbers"}
+
 
 @pytest.fixture
 def sized(monkeypatch, tmp_path):
     """The weights of an annotator that is plugged in, (4, 3)."""
-    plug_in(monkeypatch, sized="tests.mitl.sized")
+    plug_in(monkeypatch, sized=__name__)
     np.save(tmp_path / "weights.npy", np.ones((4, 3), np.float32))
     return tmp_path / "weights.npy"
 
@@ -29,11 +42,6 @@ def write_embeddings(path, **changed):
         "captions": np.ones((12, 4)),
     } | changed
     np.savez(path, **arrays)
-    return path
-
-
-def write_lists(path, i2t, t2i):
-    path.write_text(json.dumps({"i2t": i2t, "t2i": t2i}))
     return path
 
 

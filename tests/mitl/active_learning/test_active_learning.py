@@ -6,18 +6,31 @@ import pytest
 from django.core.management import call_command
 
 from core.errors import CounterpartError
+from core.progress import silent
 from corpus.models import Match
-from little import LittleAnnotator
+from little import LittleAnnotator, make_examples
 from mitl.active_learning.active_findings import figures_of, mean_of, table_of
 from mitl.active_learning.active_parameters import ActiveParameters
+from mitl.active_learning.active_steps import Scenario
 from mitl.active_learning.experiments import active_learning
-from mitl.active_learning.paired_images import read_lessons, read_measured
+from mitl.active_learning.paired_images import one_caption_each, read_lessons, read_measured
 from mitl.models import Annotator
-from tests.mitl.active_learning.little_scenario import SEED, make_scenario
 from tests.mitl.plugged import plug_in
 
-ROOT = Path(__file__).parents[3]
+SEED = 3
 ALL = ("surplus", "count", "core-set", "random")
+
+
+def make_scenario(folder: Path, **parameters) -> Scenario:
+    """40 images in no database, 12 paired at the start and 2 in a step; the kind ``little`` must be plugged in."""
+    lessons = make_examples(40)
+    lessons = one_caption_each(
+        type(lessons)(lessons.images, lessons.captions[::2], lessons.pairs[:40], lessons.weights[:40]), range(40)
+    )
+    asked = ActiveParameters(**{"collection": "none", "kind": "vse", "score": ("surplus", "random"), **parameters})
+    annotator = Annotator(name="little", kind="little", options={"epochs": 3, "batch": 8, "rate": 0.03})
+    measured = make_examples(20, start=1000)
+    return Scenario(asked, annotator, "sum", lessons, measured, 12, 2, folder, silent)
 
 
 @pytest.fixture

@@ -2,14 +2,9 @@
 
 from core.files.stored_files import write_arrays
 from counterpart_annotators.base import Arrays
-from counterpart_annotators.options import Value, defaults
-from mitl.annotators import kind_of
+from counterpart_annotators.options import Value
 from mitl.models import Annotator
-
-
-def settings_of(kind: str, **changed: Value) -> dict[str, Value]:
-    """A kind's defaults, and what is changed of them."""
-    return defaults(kind_of(kind).declared) | changed
+from pretrained import settings_of
 
 
 def annotator_of(kind: str, arrays: Arrays, name: str = "annotator", **changed: Value) -> Annotator:

@@ -46,12 +46,6 @@ def test_a_case_worked_by_hand():
     assert scores[1, 0] == pytest.approx(x / sqrt(x**2 + y**2))
 
 
-def test_a_caption_is_not_found_by_its_own_words():
-    scores = all_scores(["only caption", "another", "another"], [0, 1, 1], 2)
-    assert scores[0, 0] == 0
-    assert scores[1, 1] == pytest.approx(1)
-
-
 def test_blocks_are_parts_of_the_whole():
     whole = all_scores(TEXTS, OWN, 3)
     rows, columns = np.array([2, 0]), np.array([5, 1, 0])

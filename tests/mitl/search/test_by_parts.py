@@ -5,11 +5,9 @@ import shutil
 from importlib import import_module
 from pathlib import Path
 
-import numpy as np
 import pytest
 from django.apps import apps
 from django.conf import settings
-from django.core.files.storage import default_storage
 from django.db import connection
 
 from coloured import SMALL, trained_arrays
@@ -24,8 +22,9 @@ from mitl.search.by_parts import open_retrieval, retrieve_by_parts
 from mitl.search.plans import SearchPlan
 from tests.factories import make_annotator, make_collection, make_sample
 from tests.mitl.annotators.learned import annotator_of
+from tests.mitl.galleries import drawn
 from tests.mitl.pictured import make_coloured_collection
-from tests.mitl.searches import add_embeddings, retrieve, search
+from tests.mitl.searches import add_embeddings, retrieve, search, single_run
 
 IMAGES = 300
 
@@ -37,16 +36,7 @@ def zoo(db) -> Collection:
 
 @pytest.fixture
 def annotator(zoo, tmp_path) -> Annotator:
-    """Whole numbers, so that many scores are equal and ties decide."""
-    rng = np.random.default_rng(2)
-    return add_embeddings(tmp_path, *(rng.integers(-2, 3, (n, 6)) + np.float32(0.5) for n in (IMAGES, 2 * IMAGES)))
-
-
-def single_run(zoo, annotator, sample=None) -> str:
-    """The checksum of a search that is made at once; it is forgotten then."""
-    made = retrieve(zoo, annotators=[annotator], sample=sample, depth=9)[0]
-    made.delete()
-    return made.sha256
+    return add_embeddings(tmp_path, drawn(1, IMAGES, 6), drawn(2, 2 * IMAGES, 6))
 
 
 def by_parts(zoo, annotator, sample=None, *, engine="local", shards=None, **how) -> Retrieval:
@@ -54,11 +44,7 @@ def by_parts(zoo, annotator, sample=None, *, engine="local", shards=None, **how)
 
 
 def left_in_storage() -> list[str]:
-    def files(folder: str) -> list[str]:
-        folders, names = default_storage.listdir(folder)
-        return [*names, *(name for inner in folders for name in files(f"{folder}/{inner}"))]
-
-    return files("searches") if default_storage.exists("searches") else []
+    return [path.name for path in (Path(settings.MEDIA_ROOT) / "searches").rglob("*") if path.is_file()]
 
 
 @pytest.mark.parametrize("shards", [None, 5])

@@ -1,6 +1,5 @@
 """Searches by annotators that score every pair: of the whole gallery, and of another annotator's lists."""
 
-import json
 from collections import Counter
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 from core.errors import CounterpartError
 from corpus.models import Caption, Collection, Image, Sample
 from mitl.models import Annotator, Direction, Retrieval
-from mitl.registration import add_annotator
 from mitl.search.gallery import load_lists, open_gallery
 from mitl.search.pair_scores import GROUP
 from mitl.search.request import Cascade
@@ -17,7 +15,7 @@ from mitl.search.store import newest_retrieval
 from tests.factories import make_annotator, make_collection
 from tests.mitl import joint
 from tests.mitl.plugged import plug_in
-from tests.mitl.searches import estimate_retrieval, retrieve
+from tests.mitl.searches import add_lists, estimate_retrieval, few_queries, kept_files, retrieve
 
 I2T, T2I = Direction
 IMAGES, CAPTIONS = [3, 7, 11], [0, 5, 21, 30]
@@ -39,10 +37,7 @@ def zoo(db) -> Collection:
 
 @pytest.fixture
 def sample(zoo) -> Sample:
-    sample = Sample.objects.create(name="few", collection=zoo, seed=0)
-    sample.images.set(zoo.images.filter(key__in=IMAGES))
-    sample.captions.set(zoo.captions.filter(key__in=CAPTIONS))
-    return sample
+    return few_queries(zoo, IMAGES, CAPTIONS)
 
 
 @pytest.fixture
@@ -67,10 +62,6 @@ def places_of(retrieval: Retrieval) -> dict[Direction, list[list[int]]]:
 
 def slow_best(scores: np.ndarray, items: list[int], k: int) -> list[int]:
     return sorted(items, key=lambda item: (-scores[item], item))[:k]
-
-
-def kept_files(settings) -> list:
-    return sorted((settings.VAR_DIR / "partial").rglob("*.part"))
 
 
 @pytest.mark.parametrize("whole", [True, False], ids=["all", "sampled"])
@@ -109,12 +100,8 @@ def test_a_pair_asked_in_both_directions_is_scored_once(zoo, sample, vilt, words
 
 
 def test_places_that_fill_up_short_lists_are_not_scored(zoo, sample, vilt, tmp_path):
-    lists = {
-        "i2t": {str(i): ["9", "1"] if i == 3 else ["4", "2", "30", "8"] for i in IMAGES},
-        "t2i": {str(c): [5, 0, 15, 2] for c in CAPTIONS},
-    }
-    (tmp_path / "lists.json").write_text(json.dumps(lists))
-    theirs = add_annotator("theirs", kind="files", checkpoint=tmp_path / "lists.json")
+    i2t = {str(i): ["9", "1"] if i == 3 else ["4", "2", "30", "8"] for i in IMAGES}
+    theirs = add_lists(tmp_path, i2t, {str(c): [5, 0, 15, 2] for c in CAPTIONS})
     found = retrieve(zoo, annotators=[vilt], sample=sample, depth=3, cascade=Cascade(theirs, 4))[0]
     ranked = load_lists(found)[I2T]
     assert ranked.items[0, 2] == 0
@@ -201,22 +188,17 @@ def test_a_nan_score_is_named_by_its_pair_and_nothing_is_stored(zoo, sample, vil
 
 
 @pytest.mark.parametrize(
-    ("annotators", "cascade", "depth", "message"),
+    ("annotator", "first", "depth", "message"),
     [
-        (["vilt"], ("words", 3), 4, "Lists 4 deep .* first 3 places"),
-        (["words"], ("words", 5), 4, "unlike words"),
-        (["vilt"], ("vilt", 5), 4, "vilt scores pair by pair"),
+        ("vilt", "words", 3, "Lists 4 deep .* first 3 places"),
+        ("words", "words", 5, "unlike words"),
+        ("vilt", "vilt", 5, "vilt scores pair by pair"),
     ],
 )
-def test_impossible_cascades_are_refused(zoo, vilt, words, annotators, cascade, depth, message):
-    by_name = {"vilt": vilt, "words": words}
+def test_impossible_cascades_are_refused(zoo, vilt, words, annotator, first, depth, message):
+    rows = {"vilt": vilt, "words": words}
     with pytest.raises(CounterpartError, match=message):
-        retrieve(
-            zoo,
-            annotators=[by_name[name] for name in annotators],
-            depth=depth,
-            cascade=Cascade(by_name[cascade[0]], cascade[1]),
-        )
+        retrieve(zoo, annotators=[rows[annotator]], depth=4, cascade=Cascade(rows[first], depth))
     assert not Retrieval.objects.exists()
 
 

@@ -13,6 +13,7 @@ from counterpart_topk import topk_of_products
 from mitl.search import flat_index
 from mitl.search.flat_index import check_faiss, flat_topk
 from tests.factories import make_collection
+from tests.mitl.galleries import drawn
 from tests.mitl.searches import add_embeddings, retrieve
 
 DEVICES = ["cpu", "cuda"]
@@ -89,8 +90,7 @@ def test_the_longest_list_of_a_gpu_is_exact_too(gpu):
 def test_a_retrieval_asks_the_gpu_s_index_both_ways_and_is_the_same_file(gpu, monkeypatch, tmp_path):
     asked = []
     monkeypatch.setattr(gpu, "index", lambda *given: asked.append(given) or GpuIndex(*given))
-    rng = np.random.default_rng(2)
-    brought = add_embeddings(tmp_path, *(rng.integers(-2, 3, (n, 6)) + np.float32(0.5) for n in (6, 12)))
+    brought = add_embeddings(tmp_path, drawn(1, 6, 6), drawn(2, 12, 6))
     zoo = make_collection(images=6)
     made = []
     for device in DEVICES:

@@ -14,7 +14,8 @@ from core.errors import CounterpartError
 from mitl.search.by_parts import retrieve_by_parts
 from mitl.search.engines import on_ray
 from tests.factories import make_collection, make_sample
-from tests.mitl.searches import add_embeddings, retrieve, search
+from tests.mitl.galleries import drawn
+from tests.mitl.searches import add_embeddings, search, single_run
 
 ray = pytest.importorskip("ray", reason="needs Ray: make cluster")
 pytestmark = pytest.mark.slow
@@ -28,14 +29,7 @@ def zoo(db):
 
 @pytest.fixture
 def annotator(zoo, tmp_path):
-    rng = np.random.default_rng(2)
-    return add_embeddings(tmp_path, *(rng.integers(-2, 3, (n, 6)) + np.float32(0.5) for n in (IMAGES, 2 * IMAGES)))
-
-
-def single_run(zoo, annotator, sample=None) -> str:
-    made = retrieve(zoo, annotators=[annotator], sample=sample, depth=9)[0]
-    made.delete()
-    return made.sha256
+    return add_embeddings(tmp_path, drawn(1, IMAGES, 6), drawn(2, 2 * IMAGES, 6))
 
 
 def on_the_cluster(zoo, annotator, sample=None, **how):

@@ -1,22 +1,19 @@
 """Searches whose scores are re-ranked, through the command and behind it."""
 
-import json
-
 import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
-from corpus.models import Collection, Match, Sample
+from corpus.models import Collection, Match
 from counterpart_topk.hubness import Matrix
 from mitl.annotators import load
 from mitl.models import Annotator, Direction, Proposal, Retrieval
 from mitl.pooling import pool_proposals
-from mitl.registration import add_annotator
 from mitl.search.gallery import load_lists, open_gallery
 from mitl.search.rerank import parse_steps, rerank
 from tests.commands import figures_printed, output_of
 from tests.factories import make_annotator, make_collection
-from tests.mitl.searches import add_embeddings, retrieve
+from tests.mitl.searches import add_embeddings, add_lists, few_queries, retrieve
 
 I2T, T2I = Direction
 ASKED = ("retrieve", "zoo", "--annotators", "theirs", "--depth", "2")
@@ -58,13 +55,6 @@ def embedding(name: str, scores: np.ndarray, folder) -> Annotator:
     return add_embeddings(folder, np.eye(len(scores)), scores.T, name)
 
 
-def few(collection: Collection) -> Sample:
-    sample = Sample.objects.create(name="few", collection=collection, seed=0)
-    sample.images.set(collection.images.filter(key__in=["1", "4"]))
-    sample.captions.set(collection.captions.filter(key__in=["0", "3", "5"]))
-    return sample
-
-
 def keys_of(retrieval: Retrieval) -> dict[Direction, list[list[int]]]:
     """The lists, items by key."""
     zoo = retrieval.collection
@@ -97,7 +87,7 @@ def test_lists_are_those_of_all_scores_whoever_asks(zoo, tmp_path, kind, whole, 
     gallery = open_gallery(zoo, None)
     blocks = load(annotator).scores(gallery.images, gallery.captions)
     scores = np.asarray(blocks.block(slice(0, 6), slice(0, 6)), dtype=np.float64)
-    sample = None if whole else few(zoo)
+    sample = None if whole else few_queries(zoo, "14", "035")
     found = keys_of(retrieve(zoo, annotators=[annotator], sample=sample, depth=4, rerank=parse_steps(steps))[0])
     asking = {I2T: slice(None) if whole else [1, 4], T2I: slice(None) if whole else [0, 3, 5]}
     for direction, similarity in ((I2T, scores), (T2I, scores.T)):
@@ -118,21 +108,13 @@ def test_matched_pairs_keep_their_first_places_in_a_pool(zoo, tmp_path):
     scores = np.full((6, 6), 0.125)
     scores[:2, :2] = [[0.75, 0.5], [1.0, 0.25]]
     annotator = embedding("theirs", scores, tmp_path)
-    retrieval = retrieve(
-        zoo, annotators=[annotator], sample=few_but(zoo), depth=2, rerank=parse_steps("rgm:k=1:relaxation=1")
-    )[0]
+    sample, steps = few_queries(zoo, "0", ""), parse_steps("rgm:k=1:relaxation=1")
+    (retrieval,) = retrieve(zoo, annotators=[annotator], sample=sample, depth=2, rerank=steps)
     assert keys_of(retrieval) == {I2T: [[1, 0]]}
     ((first, second),) = load_lists(retrieval)[I2T].scores.tolist()
     assert second < first == 0.5
-    pool_proposals("p", collection=zoo, annotators=[annotator], sample=few_but(zoo), top_k=1, control_depth=2)
+    pool_proposals("p", collection=zoo, annotators=[annotator], sample=sample, top_k=1, control_depth=2)
     assert Proposal.objects.values_list("image__key", "caption__key", "rank", "score").get() == ("0", "1", 1, 0.5)
-
-
-def few_but(collection: Collection) -> Sample:
-    """Image 0 alone."""
-    sample, _ = Sample.objects.get_or_create(name="one", collection=collection, defaults={"seed": 0})
-    sample.images.set(collection.images.filter(key="0"))
-    return sample
 
 
 def test_tuning_comes_as_figures_and_again_keeps_the_search(split, tmp_path):
@@ -169,9 +151,8 @@ def test_a_wrong_wish_ends_in_one_clear_line(theirs, arguments, message):
 
 
 def test_an_annotator_with_ranked_lists_is_named(zoo, tmp_path):
-    lists = {"i2t": {str(i): ["1", "2"] for i in range(6)}, "t2i": {str(c): ["1", "2"] for c in range(6)}}
-    (tmp_path / "lists.json").write_text(json.dumps(lists))
-    add_annotator("theirs", kind="files", checkpoint=tmp_path / "lists.json")
+    lists = {str(key): ["1", "2"] for key in range(6)}
+    add_lists(tmp_path, lists, lists)
     with pytest.raises(CommandError, match="^theirs: it has ranked lists"):
         call_command(*ASKED, "--rerank", "rgm")
     assert not Retrieval.objects.exists()

@@ -6,7 +6,7 @@ import pytest
 from core.work.jobs import Cancelled
 from mitl.models import Retrieval
 from tests.factories import make_collection
-from tests.mitl.searches import add_embeddings, retrieve
+from tests.mitl.searches import add_embeddings, kept_files, retrieve
 
 STRIP = 4
 
@@ -36,10 +36,6 @@ class Until:
             self.rows.append(done // 24)
             if done > self._row * 24:
                 raise self._error
-
-
-def kept_files(settings) -> list:
-    return sorted(path.name for path in (settings.VAR_DIR / "partial").rglob("*.part"))
 
 
 @pytest.mark.parametrize(("strips", "error"), [(1, Cancelled), (2, KeyboardInterrupt)])

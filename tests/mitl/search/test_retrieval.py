@@ -1,5 +1,3 @@
-import json
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,7 @@ from mitl.search.gallery import load_lists
 from mitl.training.trainer import train_annotator
 from tests.factories import make_annotator, make_collection, make_sample
 from tests.mitl.pictured import make_coloured_collection
-from tests.mitl.searches import add_embeddings, retrieve
+from tests.mitl.searches import add_embeddings, add_lists, few_queries, retrieve
 
 I2T, T2I = Direction
 
@@ -34,10 +32,7 @@ def slow_lists(scores: np.ndarray, ids: list[int], k: int) -> list[list[int]]:
 
 
 def small_sample(collection: Collection) -> Sample:
-    sample = Sample.objects.create(name="few", collection=collection, seed=0)
-    sample.images.set(collection.images.filter(key__in=["1", "4"]))
-    sample.captions.set(collection.captions.filter(key__in=["0", "7", "9"]))
-    return sample
+    return few_queries(collection, "14", "079")
 
 
 @pytest.mark.parametrize("engine", ["blocked", "faiss"])
@@ -67,8 +62,7 @@ def test_stored_lists_sorted_by_their_scores_keep_their_order(zoo, tmp_path, eng
 def test_lists_from_elsewhere_are_kept_in_their_order_and_filled_up(zoo, tmp_path):
     i2t = {str(i): ["3", "1"] if i == 1 else [str(c) for c in range(5)] for i in range(6)}
     t2i = {str(c): [5, 0, 2] for c in range(12)}
-    (tmp_path / "lists.json").write_text(json.dumps({"i2t": i2t, "t2i": t2i}))
-    theirs = add_annotator("theirs", kind="files", checkpoint=tmp_path / "lists.json")
+    theirs = add_lists(tmp_path, i2t, t2i)
     lists = load_lists(retrieve(zoo, annotators=[theirs], depth=3)[0])
     captions = {caption.key: caption.pk for caption in zoo.captions.all()}
     assert lists[I2T].items[1].tolist() == [captions["3"], captions["1"], 0]
@@ -100,7 +94,6 @@ def test_another_search_is_made_where_anything_differs(zoo, change):
         ({"depth": 0}, "at least 1, not 0"),
         ({"engine": "abacus"}, "engine 'abacus'"),
         ({"engine": "faiss"}, "overlap: FAISS"),
-        ({"device": "abacus"}, "device 'abacus'"),
     ],
 )
 def test_what_cannot_be_searched_is_named(zoo, arguments, message):
@@ -133,8 +126,7 @@ def test_ids_that_are_not_in_the_files_are_named(zoo, tmp_path):
     ],
 )
 def test_lists_that_do_not_fit_the_gallery_are_refused(zoo, tmp_path, i2t, message):
-    (tmp_path / "lists.json").write_text(json.dumps({"i2t": i2t, "t2i": {"0": ["1", "2"]}}))
-    theirs = add_annotator("theirs", kind="files", checkpoint=tmp_path / "lists.json")
+    theirs = add_lists(tmp_path, i2t, {"0": ["1", "2"]})
     with pytest.raises(CounterpartError, match=message):
         retrieve(zoo, annotators=[theirs], depth=2)
     assert not Retrieval.objects.exists()

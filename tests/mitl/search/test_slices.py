@@ -11,6 +11,7 @@ from mitl.search.request import Search
 from mitl.search.retrieval import retrieve
 from mitl.search.store import newest_lists
 from tests.factories import make_annotator, make_collection
+from tests.mitl.searches import few_queries
 
 pytestmark = pytest.mark.django_db
 
@@ -18,11 +19,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def few() -> Sample:
     """Some queries of a gallery, in other places of their lists than in the gallery's."""
-    zoo = make_collection(images=12)
-    sample = Sample.objects.create(name="few", collection=zoo, seed=0)
-    sample.images.set(zoo.images.all()[3:6])
-    sample.captions.set(zoo.captions.all()[10:14])
-    return sample
+    return few_queries(make_collection(images=12), range(3, 6), range(10, 14))
 
 
 def search(sample: Sample | None, few: Sample, annotator: Annotator, depth: int = 5) -> Retrieval:
