@@ -5,8 +5,8 @@ from corpus.models import Match
 from counterpart_metrics import coverage
 from hits.models import Round
 from mitl.models import Annotator
-from tests.annotation.cast import answer, associate, candidates, propose, sample_of
-from tests.dataset.releasing import release_version
+from tests.annotation.cast import answer, associate, candidates, propose
+from tests.dataset.releasing import release
 from tests.dataset.reviewing import another_person, give_level
 from tests.evaluation.analysing import analyse, figures_of
 from tests.factories import make_annotator, make_round
@@ -110,7 +110,7 @@ def test_a_threshold_chooses_the_positives_of_a_source(judged):
 
 def test_a_version_gives_its_released_levels_with_reviews(judged):
     give_level(judged, candidates(judged.hits.get())[2], 1, by=another_person())
-    release_version("v1", collection=judged.pool.collection, sample=sample_of(judged), rounds=[judged])
+    release(judged)
     assert alone(figures_of("annotators", "--version", "v1"))["words"]["found"] == 3
     live = figures_of("annotators", "round-1")
     assert alone(live)["words"]["found"] == 2

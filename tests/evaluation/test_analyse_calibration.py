@@ -1,7 +1,5 @@
 """``analyse calibration``: how far the probabilities of a round's pairs hold, in numbers and as a chart."""
 
-import csv
-
 import numpy as np
 import pytest
 from django.core.management import CommandError
@@ -10,7 +8,7 @@ from sklearn.metrics import brier_score_loss
 from annotation.models import Judgment
 from counterpart_statistics.estimation import folds_of, match_probability, pair_features
 from evaluation.auditing.whole_queries import whole_queries
-from tests.evaluation.analysing import analyse, figures_of
+from tests.evaluation.analysing import analyse, figures_of, written
 from tests.evaluation.worlds import SMALL, judge_all, published
 from tests.hits.pools import pack
 
@@ -67,13 +65,8 @@ def test_a_finished_round_of_all_pairs_is_compared_with_all_its_verdicts(pool):
     assert "They are few" in analyse("calibration", "all")
 
 
-def test_the_chart_has_a_panel_an_annotator_and_the_table_a_row(audit, tmp_path):
-    text = analyse("calibration", "audit", "--plot", f"{tmp_path}/c.svg", "--csv", f"{tmp_path}/c.csv")
-    drawn = (tmp_path / "c.svg").read_text()
-    assert all(f">{title}</text>" in drawn for title in (ALL, "a", "b", "c", "image → captions", "caption → images"))
-    with (tmp_path / "c.csv").open(encoding="utf-8") as file:
-        assert [row["annotator"] for row in csv.DictReader(file)] == [ALL, "a", "b", "c"] * 2
-    assert text.count(ALL) == 2
+def test_the_chart_is_drawn_and_the_table_has_a_row_an_annotator(audit, tmp_path):
+    assert [row["annotator"] for row in written(tmp_path, "calibration", "audit")] == [ALL, "a", "b", "c"] * 2
 
 
 def test_a_round_without_verdicts_is_refused(audit):

@@ -8,7 +8,6 @@ from scipy.stats import kendalltau, skew
 
 from corpus.models import Match, Sample
 from counterpart_statistics.rank_agreement import first_place_ranks, rank_correlations
-from evaluation.analyses import subjects
 from mitl.models import Direction
 from mitl.search.gallery import load_lists
 from tests.evaluation.analysing import analyse, table_of, written
@@ -32,14 +31,6 @@ def about(subject: str, *more: str) -> list[str]:
 def counts_of(retrieval, direction: Direction, k: int, ids: list[int]) -> list[int]:
     items = load_lists(retrieval)[direction].items[:, :k]
     return [int((items == pk).sum()) for pk in ids]
-
-
-def test_every_subject_is_offered_with_help(capsys):
-    with pytest.raises(SystemExit):
-        call_command("analyse", "--help")
-    offered = capsys.readouterr().out
-    assert {"hubness", "diversity"} <= set(subjects())
-    assert all(name in offered for name in subjects())
 
 
 def test_hubness_gives_skewness_hs_sum_and_the_largest_hub(retrievals):

@@ -2,20 +2,17 @@ import pytest
 
 from corpus.models import Match
 from dataset.models import Version
-from dataset.verdicts import aggregate_round
 from tests.console.conftest import answer_rightly
-from tests.dataset.releasing import release_version
+from tests.dataset.releasing import release
 from tests.evaluation.analysing import figures_of
-from tests.factories import make_collection, make_round, make_sample
+from tests.factories import make_collection, make_round
 
 
 @pytest.fixture
 def version(db) -> Version:
-    collection = make_collection(images=8, pictures=True)
-    sample, made = make_sample(collection), make_round(collection)
+    made = make_round(make_collection(images=8, pictures=True))
     answer_rightly(made)
-    aggregate_round(made)
-    return release_version("v1", collection=collection, sample=sample, rounds=[made])
+    return release(made)
 
 
 def test_queries_are_counted_by_their_positives(version):

@@ -1,9 +1,9 @@
 import pytest
 
 from annotation.models import Assignment, Judgment, Rejection, Worker, WorkerIdentity
-from hits.models import HIT, Control, Round
-from tests.annotation.cast import answer, sample_of
-from tests.dataset.releasing import release_version
+from hits.models import Control, Round
+from tests.annotation.cast import answer
+from tests.dataset.releasing import release
 from tests.dataset.reviewing import another_person
 from tests.evaluation.analysing import analyse, figures_of, table_of
 from tests.factories import make_round, make_worker
@@ -116,7 +116,7 @@ def test_seconds_a_pair_are_of_the_accepted_sets_with_a_known_time(judged, peopl
 
 
 def test_a_version_names_its_own_pseudonyms_and_knows_no_rejection(judged, people):
-    release_version("v1", collection=judged.pool.collection, sample=sample_of(judged), rounds=[judged], partial=True)
+    release(judged, partial=True)
     released, live = figures_of("workers", "--version", "v1"), figures_of("workers", "round-1")
     assert not {row["worker"] for row in released["workers"]} & {worker.pseudonym for worker in people}
     assert {row["rejected"] for row in released["workers"]} == {None}
@@ -131,14 +131,6 @@ def test_workers_are_named_by_pseudonym_and_never_by_platform_id(judged, people,
     written = shown + (tmp_path / "w.csv").read_text() + (tmp_path / "w.svg").read_text()
     assert "A1PLATFORMID" not in written
     assert {row["worker"] for row in table_of(tmp_path / "w.csv")} == {worker.pseudonym for worker in people}
-
-
-def test_the_terminal_lists_twenty_workers_and_counts_the_rest():
-    made = make_round(hits=1, candidates=2, replication=22)
-    hit: HIT = made.hits.get()
-    for seat in range(1, 23):
-        answer(hit, 1, 4, seat=seat)
-    assert "... and 2 more workers" in analyse("workers", "round-1")
 
 
 def test_what_signals_found_is_listed_in_a_line_each(judged, people):

@@ -163,13 +163,13 @@ def test_figures_alone_are_refused_with_the_option_that_saves_predictions(mteb):
         file.unlink()
     with pytest.raises(CounterpartError, match="results has MTEB's figures"):
         read(path)
-    with pytest.raises(CounterpartError, match=r"ZooA.json has MTEB's figures, .*prediction_folder=FOLDER"):
+    with pytest.raises(CounterpartError, match="prediction_folder=FOLDER"):
         read(next(path.rglob("ZooA.json")))
 
 
 def test_a_folder_without_rankings_is_refused(folder):
     (folder / "notes.txt").write_text("later")
-    with pytest.raises(CounterpartError, match="results has no file …_predictions.json"):
+    with pytest.raises(CounterpartError, match="has no file …_predictions"):
         read(folder)
 
 

@@ -19,7 +19,7 @@ from evaluation.judged_versions import judged_lists
 from hits.models import Control, Round
 from mitl.models import Direction, Retrieval
 from mitl.search.gallery import load_lists
-from tests.dataset.releasing import release_version
+from tests.dataset.releasing import release
 from tests.evaluation.analysing import analyse, written
 from tests.evaluation.worlds import NAMES, judge_all, known_round, level_of
 
@@ -40,17 +40,12 @@ def judged(lasting) -> Round:
 
 @pytest.fixture(scope="module")
 def released_once(judged) -> int:
-    return released(judged, "v1").pk
+    return release(judged, partial=True).pk
 
 
 @pytest.fixture
 def version(released_once) -> Version:
     return Version.objects.get(pk=released_once)
-
-
-def released(made: Round, name: str) -> Version:
-    pool = made.pool
-    return release_version(name, collection=pool.collection, sample=pool.sample, rounds=[made], partial=True)
 
 
 def lists_of(name: str, direction: Direction) -> dict[int, list[int]]:
@@ -181,7 +176,7 @@ def test_votes_that_do_not_count_are_not_in_the_estimate_but_may_be_matches(judg
     careless = Assignment.objects.filter(judgments__in=negatives.filter(item__control=yes_sayer))
     positives.filter(assignment__in=careless).update(level=4)
     counting = negatives.filter(assignment__state="accepted")
-    votes = votes_on_controls(numbered_answers(released(judged, "v2")))
+    votes = votes_on_controls(numbered_answers(release(judged, "v2", partial=True)))
     assert sum(votes.counted.yes) == 0
     assert sum(votes.counted.votes) == counting.count()
     assert sum(votes.every.yes) == negatives.filter(item__control=found).exclude(assignment__in=careless).count()
@@ -200,7 +195,7 @@ def test_a_random_pair_that_was_retired_as_a_control_is_one_that_matches(judged)
     positive = judged.controls.filter(polarity=Control.Polarity.POSITIVE, items__isnull=False).first()
     Judgment.objects.filter(item__control=positive).update(level=4)
     judged.controls.filter(pk=positive.pk).update(state=Control.State.RETIRED)
-    votes = votes_on_controls(numbered_answers(released(judged, "v2"))).counted
+    votes = votes_on_controls(numbered_answers(release(judged, "v2", partial=True))).counted
     assert sum(votes.yes) == Judgment.objects.filter(item__control=control).count()
     assert votes.missed == 0  # a known match that was retired is none
 

@@ -68,7 +68,7 @@ def test_verdicts_without_probabilities_or_newer_votes_are_counted_first(judged)
 
 
 def test_a_budget_below_one_answer_set_is_refused(judged):
-    with pytest.raises(CounterpartError, match=r"costs \$0.50: raise the budget"):
+    with pytest.raises(CounterpartError, match=r"costs \$0.50"):
         judge_again(judged, Decimal("0.49"))
 
 

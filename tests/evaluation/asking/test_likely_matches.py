@@ -17,7 +17,7 @@ from evaluation.auditing.round_estimates import EstimateParameters, estimate_rou
 from evaluation.auditing.whole_queries import whole_queries
 from hits.models import Item
 from tests.commands import output_of
-from tests.dataset.releasing import release_version
+from tests.dataset.releasing import release
 from tests.evaluation.asking.likely import likely_matches
 from tests.evaluation.worlds import AUDIT, SMALL, judge, judge_all, judge_last_top_up, published
 from tests.hits.pools import pack
@@ -112,7 +112,7 @@ def test_batch_after_batch_finds_all_matches_and_then_there_is_nothing_to_add(au
     found = [one.found for one in looks]
     assert found == sorted(found)
     assert found[1] > found[0]
-    with pytest.raises(CounterpartError, match="Every pair of round audit is judged"):
+    with pytest.raises(CounterpartError, match="Every pair of round audit"):
         batch(audit)
     # All pairs are judged, and the estimates of the audit stay estimates: they know more, and are the truth's.
     for one in estimate_round(audit, EstimateParameters(metric=("mAP@R",))).models:
@@ -155,7 +155,7 @@ def test_likely_matches_wait_for_the_audit_and_for_the_batch_before(audit):
 def test_a_release_gives_the_reason_of_each_pair_and_packs_the_batches_again(audit):
     add_planned(batch(audit), actor="robin")
     judge_last_top_up(audit)
-    version = release_version("v1", collection=audit.pool.collection, sample=audit.pool.sample, rounds=[audit])
+    version = release(audit)
     (described,) = version.manifest["rounds"]
     assert check_packing(audit, described).problems == []
     chances = chances_of(version)["audit"]

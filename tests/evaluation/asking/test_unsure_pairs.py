@@ -7,27 +7,32 @@ from evaluation.asking import greedy_rounds
 from evaluation.asking.greedy_rounds import ask_likely_matches
 from evaluation.asking.unsure_pairs import accuracy_of, unsure_pairs
 from evaluation.auditing.whole_queries import whole_queries
-from hits.models import Control, Item
+from hits.models import Control, Item, Round
 from tests.evaluation.worlds import GREEDY, SMALL, judge_all, judge_last_top_up, known_pool, level_of, published
 from tests.hits.pools import pack
 
 
+@pytest.fixture(scope="module")
+def judged(lasting):
+    return judge_all(published(pack("greedy", known_pool(), **GREEDY, top_up=1))).pk
+
+
 @pytest.fixture
-def made(db, monkeypatch):
+def greedy(db, judged, monkeypatch):
     monkeypatch.setattr(greedy_rounds, "BATCH", 2)
-    return judge_all(published(pack("greedy", known_pool(), **GREEDY, top_up=1)))
+    return Round.objects.get(pk=judged)
 
 
-def test_accuracy_is_that_of_the_answers_on_controls_with_one_right_and_one_wrong_more(made):
-    hits = made.hits.count()
-    assert accuracy_of(made) == ((hits + 1) / (hits + 2), (hits + 1) / (hits + 2))
-    wrong = made.hits.first().items.get(control__polarity="positive").judgments.get()
+def test_accuracy_is_that_of_the_answers_on_controls_with_one_right_and_one_wrong_more(greedy):
+    hits = greedy.hits.count()
+    assert accuracy_of(greedy) == ((hits + 1) / (hits + 2), (hits + 1) / (hits + 2))
+    wrong = greedy.hits.first().items.get(control__polarity="positive").judgments.get()
     wrong.level = 4
     wrong.save()
-    assert accuracy_of(made)[0] == pytest.approx(hits / (hits + 2))
+    assert accuracy_of(greedy)[0] == pytest.approx(hits / (hits + 2))
     Control.objects.filter(items=wrong.item_id).update(state=Control.State.RETIRED)
-    retired = Item.objects.filter(hit__round=made, control__items=wrong.item_id).count()
-    assert accuracy_of(made)[0] == pytest.approx((hits - retired + 1) / (hits - retired + 2))
+    retired = Item.objects.filter(hit__round=greedy, control__items=wrong.item_id).count()
+    assert accuracy_of(greedy)[0] == pytest.approx((hits - retired + 1) / (hits - retired + 2))
 
 
 def expected_pairs(round):
@@ -53,38 +58,38 @@ def asked(top_up):
     return set(Item.objects.filter(hit__top_up=top_up, control=None).values_list("image", "caption"))
 
 
-def test_unsure_pairs_get_one_further_vote_before_the_next_batch_and_no_more_than_the_round_allows(made):
-    unsure = expected_pairs(made)
-    assert unsure_pairs(made) == unsure
-    assert 0 < len(unsure) < Item.objects.filter(hit__round=made, control=None).count()
-    added = ask_likely_matches(made, actor="reconciler")
+def test_unsure_pairs_get_one_further_vote_before_the_next_batch_and_no_more_than_the_round_allows(greedy):
+    unsure = expected_pairs(greedy)
+    assert unsure_pairs(greedy) == unsure
+    assert 0 < len(unsure) < Item.objects.filter(hit__round=greedy, control=None).count()
+    added = ask_likely_matches(greedy, actor="reconciler")
     assert added == -(-len(unsure) // SMALL.candidates)
-    votes = made.top_ups.get()
+    votes = greedy.top_ups.get()
     assert votes.opened is None
     assert asked(votes) == unsure
-    assert ask_likely_matches(made, actor="reconciler") == 0  # while seats are open
-    judge_last_top_up(made)
-    ask_likely_matches(made, actor="reconciler")
-    batch = made.top_ups.last()
-    assert (made.top_ups.count(), batch.opened is None) == (2, False)
+    assert ask_likely_matches(greedy, actor="reconciler") == 0  # while seats are open
+    judge_last_top_up(greedy)
+    ask_likely_matches(greedy, actor="reconciler")
+    batch = greedy.top_ups.last()
+    assert (greedy.top_ups.count(), batch.opened is None) == (2, False)
     assert not asked(batch) & asked(votes)
 
 
-def test_likely_matches_get_further_votes_by_the_same_rule_as_audited_pairs(made):
+def test_likely_matches_get_further_votes_by_the_same_rule_as_audited_pairs(greedy):
     for _ in range(2):
-        ask_likely_matches(made, actor="reconciler")
-        judge_last_top_up(made)
-    batch = made.top_ups.last()
-    once = asked(batch) | set(Item.objects.filter(hit__top_up=None, hit__round=made).values_list("image", "caption"))
-    once -= asked(made.top_ups.first())
-    unsure = unsure_pairs(made) & once
+        ask_likely_matches(greedy, actor="reconciler")
+        judge_last_top_up(greedy)
+    batch = greedy.top_ups.last()
+    once = asked(batch) | set(Item.objects.filter(hit__top_up=None, hit__round=greedy).values_list("image", "caption"))
+    once -= asked(greedy.top_ups.first())
+    unsure = unsure_pairs(greedy) & once
     assert unsure & asked(batch)
-    ask_likely_matches(made, actor="reconciler")
-    assert asked(made.top_ups.last()) == unsure
+    ask_likely_matches(greedy, actor="reconciler")
+    assert asked(greedy.top_ups.last()) == unsure
 
 
-def test_a_round_without_further_votes_asks_the_next_batch_at_once(made):
-    made.top_up = 0
-    made.save()
-    assert ask_likely_matches(made, actor="reconciler") == 2
-    assert made.top_ups.get().opened is not None
+def test_a_round_without_further_votes_asks_the_next_batch_at_once(greedy):
+    greedy.top_up = 0
+    greedy.save()
+    assert ask_likely_matches(greedy, actor="reconciler") == 2
+    assert greedy.top_ups.get().opened is not None

@@ -20,7 +20,7 @@ from evaluation.auditing.round_estimates import EstimateParameters, estimate_rou
 from evaluation.auditing.whole_queries import whole_queries
 from evaluation.round_looks import look_sizes
 from hits.models import HIT, Round, Seat
-from tests.evaluation.analysing import analyse, figures_of, table_of
+from tests.evaluation.analysing import analyse, figures_of, written
 from tests.evaluation.worlds import AUDIT, SMALL, START, judge, judge_all, known_pool, published
 from tests.hits.pools import pack
 
@@ -198,21 +198,14 @@ def test_rounds_that_are_no_audits_and_rounds_without_answers_are_refused(audit)
 
 def test_the_command_prints_the_looks_and_what_stopping_saves_and_gives_up(audit, tmp_path):
     judge_in_order(audit.hits.order_by("number")[: audit.hits.count() - 1])
-    printed = analyse("live", "audit", "--metric", "mAP@R", "--looks", "2", "--csv", str(tmp_path / "l.csv"))
+    printed = analyse("live", "audit", "--metric", "mAP@R", "--looks", "2")
     assert "of 7 drawn queries" in printed
     assert "Fewer than 60 queries" in printed
     assert "Stop here:" in printed
-    rows = table_of(tmp_path / "l.csv")
+    rows = written(tmp_path, "live", "audit", "--metric", "mAP@R", "--looks", "2")
     assert {row["metric"] for row in rows} == {"mAP@R"}
     figures = figures_of("live", "audit", "--metric", "R-P", "--looks", "2")
     assert figures["stop"]["answer_sets"] > 0
     assert [one["planned"] for one in figures["directions"]] == [[4, 7], [4, 7]]
     with pytest.raises(CommandError, match="Unknown metric nDCG"):
         analyse("live", "audit", "--metric", "nDCG")
-
-
-def test_the_chart_has_a_panel_for_each_metric_and_direction(finished, tmp_path):
-    analyse("live", "finished", "--looks", "1", "--plot", str(tmp_path / "l.svg"))
-    drawing = (tmp_path / "l.svg").read_text()
-    for panel in ("mAP@R, image → captions", "R@1, caption → images"):
-        assert panel in drawing

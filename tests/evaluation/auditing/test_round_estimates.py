@@ -16,9 +16,10 @@ from evaluation.auditing.round_estimates import EstimateParameters, estimate_rou
 from evaluation.scores.leaderboard import caution_of
 from evaluation.scores.scoring import evaluate_version
 from hits.judge_designs import JudgeDesign, audited_queries
+from hits.models import Round
 from mitl.models import Direction
 from tests.commands import output_of
-from tests.dataset.releasing import release_version
+from tests.dataset.releasing import release
 from tests.evaluation.worlds import AUDIT, SMALL, judge, judge_all, published
 from tests.hits.pools import pack
 
@@ -30,20 +31,31 @@ def pool(audit):
     return audit.pool
 
 
+@pytest.fixture(scope="module")
+def judged_whole(judged_audit):
+    pool = Round.objects.get(pk=judged_audit).pool
+    return judge_all(published(pack("all", pool, design=SMALL, seed=4, reward="2.00"))).pk
+
+
+@pytest.fixture
+def finished(judged_whole):
+    """A round of all pairs of the same pool, with all of them judged."""
+    return Round.objects.get(pk=judged_whole)
+
+
 def table(found):
     return {(one.model, one.metric, one.direction): one for one in found.models}
 
 
-def test_a_finished_round_is_counted_as_its_version_is_scored(pool):
-    made = judge_all(published(pack("all", pool, design=SMALL)))
-    version = release_version("v1", collection=pool.collection, sample=pool.sample, rounds=[made])
+def test_a_finished_round_is_counted_as_its_version_is_scored(finished):
+    version = release(finished)
     scores = {
         (one.model, metric, direction): figure.value
         for one in evaluate_version(version)
         for direction, figures in one.figures.items()
         for metric, figure in figures.items()
     }
-    found = table(estimate_round(made))
+    found = table(estimate_round(finished))
     assert set(found) == {key for key in scores if key[1] in ("mAP@R", "R-Precision", "R@1")}
     for key, one in found.items():
         assert one.estimate.value == pytest.approx(scores[key], abs=1e-12), key
@@ -52,8 +64,7 @@ def test_a_finished_round_is_counted_as_its_version_is_scored(pool):
         assert one.estimate.estimand == "pool of all"
 
 
-def test_an_audit_gives_what_the_same_audit_of_the_finished_round_would_have(audit, pool):
-    finished = judge_all(published(pack("all", pool, design=SMALL, seed=4)))
+def test_an_audit_gives_what_the_same_audit_of_the_finished_round_would_have(audit, finished):
     as_if = table(estimate_round(finished, EstimateParameters(audit_share=0.5, seed=4)))
     found = table(estimate_round(audit))
     assert found.keys() == as_if.keys()
@@ -121,11 +132,11 @@ def test_drawn_queries_without_verdicts_widen_the_interval_to_the_worst_they_may
 
 
 def test_an_unfinished_round_of_all_pairs_is_refused(pool):
-    made = published(pack("all", pool, design=SMALL))
+    made = published(pack("open", pool, design=SMALL))
     with pytest.raises(CounterpartError, match="has no judgments that count"):
         estimate_round(made)
     judge(made.hits.first())
-    with pytest.raises(CounterpartError, match="verdicts in round all"):
+    with pytest.raises(CounterpartError, match="verdicts in round open"):
         estimate_round(made)
 
 
@@ -137,14 +148,13 @@ def test_a_round_of_first_hits_and_a_second_share_of_an_audit_are_refused(audit,
         estimate_round(audit, EstimateParameters(audit_share=0.5))
 
 
-def test_the_design_of_an_estimate_is_named_and_checked(audit, pool):
-    finished = judge_all(published(pack("all", pool, design=SMALL)))
+def test_the_design_of_an_estimate_is_named_and_checked(audit, finished):
     assert estimate_round(finished, EstimateParameters(design="all")) == estimate_round(finished)
     replay = EstimateParameters(design="audit", audit_share=0.5)
     assert estimate_round(finished, replay) == estimate_round(finished, EstimateParameters(audit_share=0.5))
-    with pytest.raises(CounterpartError, match="Say with --audit-share which part"):
+    with pytest.raises(CounterpartError, match="Say with --audit-share"):
         estimate_round(finished, EstimateParameters(design="audit"))
-    with pytest.raises(CounterpartError, match="--design all counts every pair"):
+    with pytest.raises(CounterpartError, match="--design all counts"):
         EstimateParameters(design="all", audit_share=0.5)
     assert estimate_round(audit, EstimateParameters(design="audit")) == estimate_round(audit)
     with pytest.raises(CounterpartError, match="--design all"):
@@ -154,17 +164,16 @@ def test_the_design_of_an_estimate_is_named_and_checked(audit, pool):
 def test_an_audit_without_two_whole_queries_is_refused(pool):
     audit = published(pack("open", pool, **AUDIT))
     judge(audit.hits.first())
-    with pytest.raises(CounterpartError, match="judged whole of 7 that the audit drew"):
+    with pytest.raises(CounterpartError, match="judged whole of 7"):
         estimate_round(audit)
 
 
-def test_scores_on_first_hits_are_those_of_all_pairs_at_rank_one_and_else_said_to_be_biased(pool):
+def test_scores_on_first_hits_are_those_of_all_pairs_at_rank_one_and_else_said_to_be_biased(finished, pool):
     """R@1 of the annotators needs no other pair."""
     scores = {}
-    for judge_design in ("all", "first-hits"):
-        made = judge_all(published(pack(judge_design, pool, design=SMALL, judge=judge_design)))
-        version = release_version(judge_design, collection=pool.collection, sample=pool.sample, rounds=[made])
-        scores[judge_design] = {
+    for made in (finished, judge_all(published(pack("first-hits", pool, design=SMALL, judge="first-hits")))):
+        version = release(made, made.name)
+        scores[made.name] = {
             (one.model, direction): figures["R@1"].value
             for one in evaluate_version(version)
             for direction, figures in one.figures.items()
@@ -194,8 +203,6 @@ def test_the_page_of_the_round_draws_the_estimates(audit, researcher):
         f"{metric}, {direction.label}" for direction in Direction for metric in ("mAP@R", "R-Precision", "R@1")
     ]
     assert len(findings.rows) == 18
-    page = researcher.get("/rounds/audit/").text
-    assert "/charts/round/audit/estimates/" in page
     measure_chart(audit, "estimates", "", progress=silent)
     assert "mAP@R" in researcher.get("/charts/round/audit/estimates/").text
 
@@ -203,11 +210,10 @@ def test_the_page_of_the_round_draws_the_estimates(audit, researcher):
 plans = partial(output_of, "plan")
 
 
-def test_audits_are_planned_from_a_judged_round_with_costs_and_widths(pool):
-    made = judge_all(published(pack("all", pool, design=SMALL, reward="2.00")))
+def test_audits_are_planned_from_a_judged_round_with_costs_and_widths(finished, pool):
     whole, *audits = json.loads(plans("all", "--json"))["designs"]
     assert (whole["design"], whole["share"], len(audits)) == ("all", 1.0, 8)
-    assert whole["hits"] == made.summary["hits"]
+    assert whole["hits"] == finished.summary["hits"]
     assert float(whole["cost"]) == 2 * whole["hits"]
     found = Judgment.objects.filter(level__lte=2, item__control=None)
     free = set(pool.collection.matches.filter(source="original").values_list("image", "caption"))
@@ -226,6 +232,6 @@ def test_an_audit_plans_the_next_one_and_the_cheapest_of_a_wished_width_is_named
     designs = json.loads(plans("audit", "--grid", "--json"))["designs"]
     assert len(designs) == 1 + 19 * 4
     text = plans("audit", "--grid", "--width", "0.9")
-    assert "The cheapest that is narrow enough:" in text
+    assert "The cheapest that is narrow" in text
     with pytest.raises(CommandError, match="a width of 0.001"):
         plans("audit", "--width", "0.001")

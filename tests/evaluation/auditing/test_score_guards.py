@@ -1,13 +1,16 @@
 """What the audit of a greedy round says of the scores on its version: kept with it, on pages and in the card."""
 
 import json
+import re
 from io import StringIO
+from itertools import pairwise
 
 import pytest
 from django.core.management import call_command
 
 from counterpart_statistics.auditing.model_scores import model_estimates, model_guards
 from dataset.exports.card import card
+from dataset.models import Version
 from dataset.versions.version_files import keep_guards, kept_guards
 from evaluation.asking.planned_top_ups import add_planned
 from evaluation.asking.round_top_ups import AskLikely
@@ -18,7 +21,7 @@ from evaluation.scores.leaderboard import caution_of
 from evaluation.scores.scoring import evaluate_version, score_all_runs
 from hits.models import Round
 from tests.console.conftest import counted
-from tests.dataset.releasing import release_version
+from tests.dataset.releasing import release
 from tests.evaluation.analysing import figures_of
 from tests.evaluation.worlds import GREEDY, judge_all, judge_last_top_up, known_pool, published
 from tests.hits.pools import pack
@@ -43,9 +46,14 @@ def greedy(judged):
     return Round.objects.get(pk=judged)
 
 
-def release(round, name="v1", **options):
-    collection = round.pool.collection
-    return release_version(name, collection=collection, sample=round.pool.sample, rounds=[round], **options)
+@pytest.fixture(scope="module")
+def released(judged):
+    return release(Round.objects.get(pk=judged)).pk
+
+
+@pytest.fixture
+def version(released):
+    return Version.objects.get(pk=released)
 
 
 def rows_of(round):
@@ -55,8 +63,7 @@ def rows_of(round):
     ]
 
 
-def test_the_guard_is_kept_with_the_version_once_as_the_round_may_go_on(greedy):
-    version = release(greedy)
+def test_the_guard_is_kept_with_the_version_once_as_the_round_may_go_on(version, greedy):
     rows = rows_of(greedy)
     guard_scores(version)
     assert kept_guards(version) == [{"round": "greedy", "rows": rows, "trouble": ""}]
@@ -68,15 +75,13 @@ def test_the_guard_is_kept_with_the_version_once_as_the_round_may_go_on(greedy):
 
 
 @pytest.mark.parametrize("act", [evaluate_version, score_all_runs])
-def test_whoever_scores_a_version_guards_its_scores(greedy, act):
-    version = release(greedy)
+def test_whoever_scores_a_version_guards_its_scores(version, greedy, act):
     assert kept_guards(version) is None
     act(version)
     assert len(kept_guards(version)[0]["rows"]) == 6
 
 
-def test_evaluate_prints_the_guarded_estimates_with_the_counted_scores(greedy):
-    version = release(greedy)
+def test_evaluate_prints_the_guarded_estimates_with_the_counted_scores(version, greedy):
     rows = rows_of(greedy)
     printed = StringIO()
     warned = StringIO()
@@ -91,26 +96,22 @@ def test_evaluate_prints_the_guarded_estimates_with_the_counted_scores(greedy):
     assert json.loads(figures.getvalue())["guards"] == kept_guards(version)
 
 
-def test_a_release_guards_its_scores_although_no_run_waits_for_one(
-    greedy, django_capture_on_commit_callbacks, settings
-):
-    settings.CELERY_TASK_ALWAYS_EAGER = True
-    with django_capture_on_commit_callbacks(execute=True):
-        version = release(greedy)
+def test_a_release_guards_its_scores_although_no_run_waits_for_one(greedy, commit):
+    with commit(execute=True):
+        version = release(greedy, "v2")
     assert len(kept_guards(version)[0]["rows"]) == 6
 
 
 def test_a_version_without_likely_matches_has_no_guard(greedy):
     plain = judge_all(published(pack("plain", greedy.pool, **GREEDY | {"judge": "audit"})))
-    version = release(plain)
+    version = release(plain, "v2")
     guard_scores(version)
     assert kept_guards(version) is None
     assert "guard" not in version.manifest["rounds"][0]
     assert "Guard of the scores" not in card(version, {})
 
 
-def test_what_cannot_be_estimated_says_why(greedy, monkeypatch):
-    version = release(greedy)
+def test_what_cannot_be_estimated_says_why(version, greedy, monkeypatch):
     greedy.pool.retrievals.clear()
     guard_scores(version)
     (kept,) = kept_guards(version)
@@ -119,24 +120,22 @@ def test_what_cannot_be_estimated_says_why(greedy, monkeypatch):
     assert kept["trouble"] in card(version, {})
 
 
-def test_manifest_and_card_say_how_few_queries_guard_the_scores_and_by_how_much_these_are_off(greedy):
-    version = release(greedy)
+def test_manifest_and_card_say_how_few_queries_guard_the_scores_and_by_how_much_these_are_off(version, greedy):
     small = "5 queries, fewer than the 150 advised"
     assert version.manifest["rounds"][0]["guard"] == small
-    assert f"- Round greedy: guard: {small}." in card(version, {})
+    assert small in card(version, {})
     row = {"model": "a", "metric": "mAP@R", "direction": "i2t", "benchmark": 0.5, "estimate": 0.6, "deviation": -0.1}
     sure, unknown = row | {"z": -4.25, "flagged": True}, row | {"z": None, "flagged": False}
     keep_guards(version, [{"round": "greedy", "rows": [sure, unknown], "trouble": ""}])
-    lines = card(version, {}).splitlines()
-    assert "## Guard of the scores" in lines
-    assert "| a | mAP@R | i2t | 0.500 | 0.600 | -0.100 | -4.2 | off |" in lines
-    assert "| a | mAP@R | i2t | 0.500 | 0.600 | -0.100 | – |  |" in lines
+    rows = [line.strip("| ").split(" | ") for line in card(version, {}).splitlines() if line.startswith("| a |")]
+    assert [row[3:6] for row in rows] == [["0.500", "0.600", "-0.100"]] * 2
+    assert [row[6:] for row in rows] == [["-4.2", "off"], ["–"]]
 
 
 def test_an_audit_to_which_likely_matches_were_added_by_hand_is_guarded_too(greedy):
     made = judge_all(published(pack("audit", greedy.pool, **GREEDY | {"judge": "audit"})))
     batch(made)
-    assert release(made).manifest["rounds"][0]["guard"] == "5 queries, fewer than the 150 advised"
+    assert release(made, "v2").manifest["rounds"][0]["guard"] == "5 queries, fewer than the 150 advised"
 
 
 def test_live_estimates_give_closed_queries_and_the_guard_of_the_last_look(greedy):
@@ -159,12 +158,11 @@ def test_the_page_of_estimates_shows_the_guard_of_each_model(greedy, member, mon
     table = shown.split('aria-label="Table of the guard"')[1].split("</table>")[0]
     rows = rows_of(greedy)
     assert table.count("<td>mAP@R</td>") == len(rows)
-    for one in rows:
-        assert f'<td class="n">{100 * one["benchmark"]:.1f}</td><td class="n">{100 * one["estimate"]:.1f}</td>' in table
+    figures = set(pairwise(re.findall(r'class="n">([\d.]+)<', table)))
+    assert {(f"{100 * one['benchmark']:.1f}", f"{100 * one['estimate']:.1f}") for one in rows} <= figures
 
 
-def test_no_page_shows_scores_of_a_part_of_the_pairs_without_saying_so(greedy, member, capsys):
-    version = release(greedy)
+def test_no_page_shows_scores_of_a_part_of_the_pairs_without_saying_so(version, greedy, member, capsys):
     (scored, *_) = evaluate_version(version)
     caution = "v1 holds judgments on a part of a pool (round greedy)."
     off = max(abs(one["deviation"]) for one in rows_of(greedy))

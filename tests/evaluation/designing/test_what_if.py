@@ -14,7 +14,7 @@ from evaluation.designing.finished_rounds import FinishedRound
 from evaluation.designing.what_if import WhatIfParameters
 from evaluation.scores.scoring import evaluate_version
 from hits.models import Item
-from tests.dataset.releasing import release_version
+from tests.dataset.releasing import release
 from tests.evaluation.asking.likely import likely_matches
 from tests.evaluation.worlds import SMALL, judge, judge_all, judge_last_top_up, known_pool, published
 from tests.hits.pools import pack
@@ -50,9 +50,7 @@ def codes(**items):
 
 def counted(round):
     """The scores of the round's version, with unjudged pairs as no matches."""
-    version = release_version(
-        f"v-{round}", collection=round.pool.collection, sample=round.pool.sample, rounds=[round], partial=True
-    )
+    version = release(round, f"v-{round}", partial=True)
     return {
         (one.model, metric, direction): figure.value
         for one in evaluate_version(version)

@@ -75,8 +75,7 @@ def test_benchmarks_are_side_by_side_averages_first():
         "eccv average R@1", "cxc average R@1", "eccv i2t R@1", "cxc i2t R@1", "eccv t2i R@1", "cxc t2i R@1"
     ]  # fmt: skip
     head = latex_table(board).splitlines()
-    assert r"\multicolumn{1}{c}{eccv average of both}" in head[2]
-    assert r"{eccv image $\rightarrow$ captions}" in head[2]
+    assert head[2].startswith(r" & \multicolumn{1}{c}{eccv average of both} & ")
     assert head[5].startswith(r"a\_b & \textbf{75.0}")
 
 

@@ -58,7 +58,7 @@ def test_lists_that_end_early_are_refused_on_request(evaluate, tmp_path):
 
 
 def test_what_contradicts_itself_is_refused(evaluate):
-    with pytest.raises(CommandError, match="Choose interval for one of them"):
+    with pytest.raises(CommandError, match="Choose interval"):
         evaluate("short.json", "--missing", "interval", "--ties", "interval")
     with pytest.raises(CommandError, match="These rankings have no scores"):
         evaluate("short.json", "--ties", "trec")

@@ -8,7 +8,7 @@ from django.db.models import F, Value
 from django.db.models.functions import Concat
 
 from corpus.models import Caption, Image
-from tests.dataset.releasing import release_version
+from tests.dataset.releasing import release
 from tests.evaluation.scores.as_the_site import assert_as_the_site
 from tests.evaluation.worlds import judge_all, known_round
 
@@ -23,7 +23,7 @@ def version(request):
     if request.param == "texts":
         Image.objects.update(key=Concat(Value("image-"), F("key"), Value(".jpg")))
         Caption.objects.update(key=Concat(Value("caption-"), F("key")))
-    return release_version("v1", collection=made.pool.collection, sample=made.pool.sample, rounds=[made])
+    return release(made)
 
 
 def lists(depth: int | None = None) -> dict[str, dict[str, list[tuple[str, float]]]]:
@@ -70,11 +70,13 @@ def test_a_run_of_one_direction_scores_the_same(version, tmp_path):
     assert refused == {"file refuse"}
 
 
+@pytest.mark.parametrize("version", ["numbers"], indirect=True)
 def test_arrays_of_both_directions_score_the_same(version, tmp_path):
     policies = [("counterpart", "interval"), ("trec", "refuse")]
     assert assert_as_the_site(version, as_npz(tmp_path, lists(14)), tmp_path, policies=policies) == set()
 
 
+@pytest.mark.parametrize("version", ["texts"], indirect=True)
 def test_json_without_scores_scores_the_same(version, tmp_path):
     path = tmp_path / "mine.json"
     made = lists()
