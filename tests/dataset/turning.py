@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 
-from dataset.models import Version
 from hits.models import Round
 from hits.packing.designs import Design
 from mitl.pooling import pool_proposals
@@ -12,7 +11,6 @@ from mitl.registration import add_annotator
 from mitl.search.gallery import open_gallery
 from mitl.search.request import Search
 from mitl.search.retrieval import retrieve
-from tests.dataset.releasing import release_version
 from tests.evaluation.worlds import judge_all, published
 from tests.factories import make_annotator, make_collection, make_retrieval, make_sample
 from tests.hits.pools import pack
@@ -37,8 +35,3 @@ def first_round(folder: Path) -> Round:
         "pool", collection=zoo, annotators=[seen, listed], sample=sample, top_k=2, control_depth=DEPTH
     )
     return judge_all(published(pack("first", pool, design=SMALL)))
-
-
-def release(name: str, *rounds: Round) -> Version:
-    pool = rounds[0].pool
-    return release_version(name, collection=pool.collection, sample=pool.sample, rounds=rounds)

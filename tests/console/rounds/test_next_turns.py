@@ -6,7 +6,8 @@ from core.models import Job
 from dataset.jobs import turn as turn_task
 from hits.models import Round
 from mitl.models import Annotator
-from tests.dataset.turning import first_round, release
+from tests.dataset.releasing import release
+from tests.dataset.turning import first_round
 
 pytestmark = pytest.mark.django_db
 URL = "/rounds/first/turn/"
@@ -25,7 +26,7 @@ def test_a_round_in_no_version_has_no_next_turn(first, researcher):
 
 
 def test_the_page_plans_the_turn_by_one_job(first, researcher):
-    release("v1", first)
+    release(first)
     assert URL in researcher.get("/rounds/first/").text
     assert str(researcher.get(URL).context["version"]) == "v1"
     for _ in range(2):  # a second click
@@ -39,7 +40,7 @@ def test_the_page_plans_the_turn_by_one_job(first, researcher):
 
 
 def test_a_name_that_is_taken_and_a_wrong_choice_are_refused(first, researcher):
-    release("v1", first)
+    release(first)
     for fields, message in [({"name": "first"}, "round first"), ({"name": "second", "annotators": ["x"]}, "x is not")]:
         answer = researcher.post(URL, fields)
         assert (answer.status_code, message in answer.text) == (422, True), fields

@@ -6,10 +6,10 @@ from django.core.files.storage import default_storage
 from core.errors import CounterpartError
 from core.files.stored_files import local_copy
 from core.work.jobs import Cancelled
-from dataset.exports import FORMATS, export_version
+from dataset.exports import export_version
 from dataset.exports.downloads import choices, downloads_of, make_download
-from tests.annotation.cast import answer, sample_of
-from tests.dataset.releasing import release_version
+from tests.annotation.cast import answer
+from tests.dataset.releasing import release
 from tests.factories import make_round
 
 pytestmark = pytest.mark.django_db
@@ -19,8 +19,7 @@ pytestmark = pytest.mark.django_db
 def version():
     made = make_round(candidates=2)
     answer(made.hits.get(), 1, 4)
-    sample = sample_of(made)
-    return release_version("v1", collection=sample.collection, sample=sample, rounds=[made])
+    return release(made)
 
 
 def test_an_archive_holds_the_files_of_the_export(version, tmp_path):
@@ -56,12 +55,6 @@ def test_a_cancelled_export_leaves_nothing_behind(version):
     with pytest.raises(Cancelled):
         make_download(version, "parquet", progress=cancelled)
     assert downloads_of(version) == []
-
-
-def test_formats_that_take_labels_can_be_downloaded_with_each(version):
-    assert [what for what in choices() if what.startswith("qrels")] == ["qrels_strict", "qrels_lenient", "qrels_graded"]
-    assert [what for what in choices() if what.startswith("hf")] == ["hf", "hf_pictures"]
-    assert len(choices()) == sum(max(1, len(format.labels)) + format.pictures for format in FORMATS.values())
 
 
 def test_an_unknown_export_is_refused(version):

@@ -22,8 +22,8 @@ from dataset.releases.credits import Credits
 from dataset.versions.version_files import load_judgments, load_pairs, load_positives
 from hits.models import Round, Seat
 from mitl.models import Direction
-from tests.annotation.cast import answer, associate, sample_of
-from tests.dataset.releasing import release_version
+from tests.annotation.cast import answer, associate
+from tests.dataset.releasing import release, release_version
 from tests.factories import make_collection, make_round, make_sample
 
 pytestmark = pytest.mark.django_db
@@ -43,10 +43,7 @@ def judged(lasting):
 
 @pytest.fixture(scope="module")
 def released(judged):
-    sample = sample_of(judged)
-    return release_version(
-        "v1", collection=sample.collection, sample=sample, rounds=[judged], about=Credits(licence="CC-BY-4.0")
-    )
+    return release(judged, about=Credits(licence="CC-BY-4.0"))
 
 
 @pytest.fixture
@@ -102,9 +99,7 @@ def test_a_version_without_rounds_has_pairs_but_no_judgments(tmp_path):
 def test_a_match_that_people_deny_is_not_strict(round, tmp_path):
     denied = round.hits.get().items.get(place=3)
     associate(round.pool.collection, "cxc", [(denied.image_id, denied.caption_id)], score=4)
-    sample = sample_of(round)
-    version = release_version("v3", collection=sample.collection, sample=sample, rounds=[round], merge="cxc")
-    exported(version, tmp_path, "parquet")
+    exported(release(round, "v3", merge="cxc"), tmp_path, "parquet")
     row = next(row for row in rows_of(tmp_path / "v3_pairs.parquet") if row["level"] == 4 and row["positive"])
     assert (row["strict"], row["graded"]) == (0, 1)
 
@@ -117,7 +112,7 @@ def test_strict_eccv_json_drops_what_matches_only_partially_and_none_has_room_fo
         lists[labels] = json.loads(path.read_text())
     assert set(lists["lenient"][image]) - set(lists["strict"][image]) == {int(caption)}
     assert sum(map(len, lists["lenient"].values())) - sum(map(len, lists["strict"].values())) == 1
-    with pytest.raises(CounterpartError, match="graded labels: use lenient or strict"):
+    with pytest.raises(CounterpartError, match="use lenient or strict"):
         exported(version, tmp_path, "eccv-json", "graded")
 
 
@@ -222,7 +217,7 @@ def test_mteb_has_a_task_for_each_direction_with_pictures_that_are_declared_as_s
 
 def test_pictures_that_are_missing_and_a_caption_that_was_changed_since_the_release_are_named(version, tmp_path):
     version.collection.images.filter(key__in=["2", "4"]).update(file="")
-    with pytest.raises(CounterpartError, match="2 pictures are missing .*: 2, 4. Import"):
+    with pytest.raises(CounterpartError, match="2 pictures .*: 2, 4."):
         exported(version, tmp_path, "mteb")
     version.collection.captions.filter(key="3").update(text="another")
     with pytest.raises(CounterpartError, match="zoo lost 1 caption.*: 3"):
@@ -246,7 +241,7 @@ def test_croissant_gives_who_annotated_for_which_pay_and_how_well_they_agree(ver
     exported(version, tmp_path, "croissant")
     metadata = json.loads((tmp_path / "croissant.json").read_text())
     assert metadata["rai:dataAnnotationPlatform"] == ["browser"]
-    assert "Round round-1: $0.65 for 6 pairs." in metadata["rai:annotatorDemographics"]
+    assert "$0.65 for 6 pairs." in " ".join(metadata["rai:annotatorDemographics"])
     # The votes are 1 1, 2 2, 4 4 and 3 4. The squared differences of the 56 ordered pairs of votes sum up to 190, those
     # within pairs to 2: alpha = 1 - (2 / 8) / (190 / 56).
     assert metadata["rai:dataAnnotationAnalysis"] == [

@@ -14,8 +14,8 @@ from dataset.exports import FORMATS, export_version
 from dataset.verdicts import aggregate_round
 from dataset.versions.version_files import load_positives
 from hits.models import Seat
-from tests.annotation.cast import candidates, propose, sample_of, say
-from tests.dataset.releasing import release_version
+from tests.annotation.cast import candidates, propose, say
+from tests.dataset.releasing import release, release_version
 from tests.factories import make_annotator, make_assignment, make_collection, make_round, make_sample
 
 pytestmark = pytest.mark.django_db
@@ -44,8 +44,7 @@ def round():
 
 @pytest.fixture
 def version(round):
-    sample = sample_of(round)
-    return release_version("v1", collection=sample.collection, sample=sample, rounds=[round])
+    return release(round)
 
 
 def test_eccv_json_has_a_file_for_each_direction_and_the_same_if_exported_twice(version, out):
@@ -90,7 +89,7 @@ def test_tables_of_judgments_quote_ids_that_would_break_a_row(round, out):
     pair = round.hits.first().items.filter(control=None).order_by("place").first()
     for side, key in odd.items():
         type(getattr(pair, side)).objects.filter(pk=getattr(pair, f"{side}_id")).update(key=key)
-    version = release_version("odd", collection=round.pool.collection, sample=round.pool.sample, rounds=[round])
+    version = release(round, "odd")
     (file,) = export_version(version, format="judgments-csv", out=out)
     _, *rows = list(csv.reader(file.open(newline="")))
     assert [row[3:5] for row in rows if row[0] == "clip"] == [[odd["caption"], odd["image"]]]
@@ -108,7 +107,7 @@ def test_a_later_decision_does_not_change_an_export(version, out):
 def test_a_version_without_rounds_has_no_judgments(out):
     zoo = make_collection()
     version = release_version("v2", collection=zoo, sample=make_sample(zoo), merge="original")
-    with pytest.raises(CounterpartError, match="v2 has no rounds and so no judgments"):
+    with pytest.raises(CounterpartError, match="v2 has no rounds"):
         export_version(version, format="judgments-csv", out=out)
     assert not out.exists()
 
@@ -117,7 +116,7 @@ def test_a_file_with_other_content_is_not_overwritten(version, out):
     out.mkdir()
     theirs = out / "v1_caption_to_image.json"
     theirs.write_text("mine")
-    with pytest.raises(CounterpartError, match="1 file exists with other content"):
+    with pytest.raises(CounterpartError, match="1 file .*v1_caption"):
         export_version(version, format="eccv-json", out=out)
     assert [file.name for file in out.iterdir()] == [theirs.name]
     assert theirs.read_text() == "mine"

@@ -7,7 +7,7 @@ import pytest
 
 from dataset.exports import export_version
 from dataset.releases.verification import verify_version
-from tests.dataset.releasing import release_version
+from tests.dataset.releasing import release
 from tests.evaluation.worlds import SMALL, judge_all, known_pool, published
 from tests.hits.pools import pack
 
@@ -20,8 +20,7 @@ def pool():
 
 
 def released(pool, **parameters):
-    made = judge_all(published(pack("round-1", pool, design=SMALL, **parameters)))
-    return release_version("v1", collection=pool.collection, sample=pool.sample, rounds=[made])
+    return release(judge_all(published(pack("round-1", pool, design=SMALL, **parameters))))
 
 
 def rows_of(version, out, format="judgments-long"):

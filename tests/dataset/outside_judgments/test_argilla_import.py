@@ -90,7 +90,7 @@ def test_one_of_several_questions_is_chosen(take, levels, write):
     path = write("records.json", [record])
     with pytest.raises(CounterpartError, match="fluency, quality.* --answer"):
         take(path)
-    with pytest.raises(CounterpartError, match="question match but fluency, quality"):
+    with pytest.raises(CounterpartError, match="match but fluency, quality"):
         take(path, answer="match")
     take(path, answer="quality")
     assert list(levels().values()) == [1]

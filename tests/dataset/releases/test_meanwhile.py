@@ -50,7 +50,7 @@ def test_a_source_that_a_release_sealed_meanwhile_gets_no_pair(tmp_path, monkeyp
             seal_source(zoo, "more")
 
     before(monkeypatch, matches, "_write", seal)
-    with pytest.raises(CounterpartError, match="'more' is part of a released version"):
+    with pytest.raises(CounterpartError, match="'more' is part of"):
         import_matches(zoo, source="more", path=tmp_path / "more.csv")
     assert not Match.objects.filter(source="more").exists()
 

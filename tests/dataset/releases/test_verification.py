@@ -33,15 +33,20 @@ from tests.hits.pools import pack, pool_of
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def version() -> Version:
+@pytest.fixture(scope="module")
+def version_once(lasting) -> int:
     zoo = make_collection(images=12, pictures=True)
     for image in zoo.images.all():
         image.sha256 = sha256_of_stored(image.file)
         image.save()
     made = released(zoo)
     aggregate_round(made.rounds.get())
-    return made
+    return made.pk
+
+
+@pytest.fixture
+def version(version_once) -> Version:
+    return Version.objects.get(pk=version_once)
 
 
 def sha256_of_stored(path: str) -> str:
@@ -82,7 +87,7 @@ def test_any_changed_byte_of_any_file_is_named(version):
 
 def test_a_missing_file_is_named(version):
     default_storage.delete(f"{version.folder}/pairs.csv")
-    assert "The file versions/v1/pairs.csv is missing." in problems(version)
+    assert any("versions/v1/pairs.csv" in problem for problem in problems(version))
 
 
 def test_a_changed_judgment_one_that_is_gone_and_those_of_another_worker_are_named(version):
@@ -92,9 +97,8 @@ def test_a_changed_judgment_one_that_is_gone_and_those_of_another_worker_are_nam
         before = same.values(*change).get()
         same.update(**change)
         (problem,) = problems(version)
-        assert f"image {judgment.image.key} and caption {judgment.caption.key}" in problem
-        assert f"HIT {judgment.item.hit.number}" in problem
-        assert next(iter(change)) in problem
+        where = f"image {judgment.image.key} and caption {judgment.caption.key}", f"HIT {judgment.item.hit.number}"
+        assert all(part in problem for part in (*where, *change))
         same.update(**before)
     same.delete()
     assert any("it is missing" in problem for problem in problems(version))
@@ -129,21 +133,17 @@ def test_moved_items_are_noticed(version):
 
 def test_a_changed_caption_picture_match_source_or_sample_is_named(version):
     Caption.objects.filter(key="3").update(text="A dog.")
-    image = Image.objects.get(key="2")
-    default_storage.delete(image.file)
+    default_storage.delete(Image.objects.get(key="2").file)
     Match.objects.filter(source="v1", score=1).order_by("pk")[:1][0].delete()
     Match.objects.filter(source="cxc").order_by("-pk")[:1][0].delete()
     version.sample.images.remove(version.sample.images.first())
-    found = problems(version)
-    assert "The caption 3 was changed." in found
-    assert f"The picture {image.file} of image 2 is missing or was changed." in found
-    assert any("in the corpus was changed" in problem for problem in found)
-    assert any(problem.startswith("pairs.csv, line ") for problem in found)
-    assert "The sample queries-pool was changed." in found
+    found = "\n".join(problems(version))
+    changed = "The caption 3 was", "image 2 is missing", "in the corpus was", "\npairs.csv, line ", "queries-pool was"
+    assert [part for part in changed if part not in found] == []
 
 
 def test_a_round_that_left_out_retired_controls_is_packed_again_as_it_was():
-    pool = pool_of(40)
+    pool = pool_of(40, name="other")
     first = pack("first", pool, design=SMALL)
     Control.objects.filter(pk=first.controls.first().pk).update(state=Control.State.RETIRED)
     later = pack("later", pool, design=SMALL)
@@ -153,7 +153,7 @@ def test_a_round_that_left_out_retired_controls_is_packed_again_as_it_was():
 
 
 def test_a_round_that_left_out_what_was_excluded_is_packed_again_as_it_was():
-    pool = pool_of(40)
+    pool = pool_of(40, name="other")
     excluded = pool.proposals.first()
     Image.objects.filter(pk=excluded.image_id).update(excluded_at=timezone.now())
     made = pack("first", pool, design=SMALL)

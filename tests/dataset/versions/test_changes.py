@@ -29,10 +29,9 @@ pytestmark = pytest.mark.django_db
 EXAMPLES = count()
 
 
-@pytest.fixture
-def round(django_user_model) -> Round:
-    """Three HITs with two wanted answer sets each: the first ones given, the second one of HIT 1 flagged."""
-    django_user_model.objects.create(username="robin")
+@pytest.fixture(scope="module")
+def judged(lasting) -> int:
+    User.objects.create(username="robin")
     zoo = make_collection(images=12)
     round = pack("round-1", pool_of(12, images=12, collection=zoo), design=SMALL, replication=2)
     round.published_at = timezone.now()
@@ -44,7 +43,13 @@ def round(django_user_model) -> Round:
     associate(zoo, "cxc", pairs[:4], score=4)
     associate(zoo, "cxc", pairs[4:8], score=2)
     associate(zoo, "other", pairs[:2], score=1)
-    return round
+    return round.pk
+
+
+@pytest.fixture
+def round(judged) -> Round:
+    """Three HITs with two wanted answer sets each: the first ones given, the second one of HIT 1 flagged."""
+    return Round.objects.get(pk=judged)
 
 
 def release(round: Round, name: str, **options: object) -> Version:

@@ -42,12 +42,12 @@ def test_nonsense_is_refused_by_name(text):
 
 
 def test_a_source_named_twice_is_refused():
-    with pytest.raises(CounterpartError, match="1 match source is named twice: cxc"):
+    with pytest.raises(CounterpartError, match="named twice: cxc"):
         parse_merge("cxc>=3,cxc>=4")
 
 
 def test_an_unknown_source_is_refused_with_the_known_ones(zoo):
-    with pytest.raises(CounterpartError, match="1 match source .*: cxd; it has original"):
+    with pytest.raises(CounterpartError, match="cxd; it has original"):
         check_sources(zoo, parse_merge("original,cxd"))
 
 
