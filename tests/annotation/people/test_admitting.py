@@ -8,7 +8,7 @@ from django.utils import timezone
 from annotation.models import Assignment, Exclusion, Participant, TestItem, Worker
 from annotation.people.admission import NotAdmittedError, join_round, make_admission, permit_of
 from annotation.people.qualification_tests import QualificationPlan, answer_test, make_test
-from annotation.work.leases import expire_leases, lease_seat, return_assignment
+from annotation.work.leases import expire_leases, lease_seat
 from annotation.work.submissions import mark_submitted
 from core.errors import CounterpartError
 from core.models import Event
@@ -93,16 +93,11 @@ def test_a_worker_takes_as_many_hits_as_they_may(db):
     assert lease_seat(made, worker=make_worker())
 
 
-def test_a_hit_that_was_returned_is_not_counted(db):
+@pytest.mark.parametrize(("state", "counts"), [("returned", False), ("excluded", True)])
+def test_a_hit_that_was_returned_is_not_counted_and_one_whose_votes_were_excluded_is(db, state, counts):
     made, worker = limit(make_round(hits=4), per_worker=1), make_worker()
-    return_assignment(lease_seat(made, worker=worker), actor="x")
-    assert lease_seat(made, worker=worker)
-
-
-def test_work_whose_votes_were_excluded_is_counted(db):
-    made, worker = limit(make_round(hits=4), per_worker=1), make_worker()
-    Assignment.objects.filter(pk=lease_seat(made, worker=worker).pk).update(state="excluded")
-    assert lease_seat(made, worker=worker) is None
+    Assignment.objects.filter(pk=lease_seat(made, worker=worker).pk).update(state=state)
+    assert (lease_seat(made, worker=worker) is None) == counts
 
 
 def test_hits_of_other_rounds_are_not_counted(db):

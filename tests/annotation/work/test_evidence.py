@@ -11,12 +11,14 @@ from annotation.models import Assignment, Decision, Norm, Payment, Worker
 from annotation.review.decisions import reject
 from annotation.work.answers import places_of
 from annotation.work.evidence import norm_of
-from annotation.work.grading import PATIENCE, WAITED, accept_unreviewed
+from annotation.work.grading import PATIENCE, WAITED, ItemAnswer, accept_unreviewed, count_failures, grade
 from annotation.work.leases import lease_seat
+from annotation.work.repair import repair
 from annotation.work.retirement import retire
 from annotation.work.signals import DOUBTS
 from annotation.work.submissions import Answer, submit_answers
 from hits.models import Control, Round, Seat
+from hits.question import Level
 from tests.annotation.answering import home_of, leased, right_answers, submit
 from tests.annotation.cast import answer, candidates, propose
 from tests.factories import make_annotator, make_collection, make_retrieval, make_round, make_worker
@@ -187,13 +189,6 @@ def test_who_answers_at_random_with_right_controls_is_flagged_by_the_second_hit(
     assert {one["signal"] for one in signals} == {"chance"}
 
 
-def test_who_looks_is_accepted(known, commit):
-    worker = make_worker()
-    for _ in range(2):
-        judge(known, worker, LOOKED_AT, commit)
-    assert set(worker.assignments.values_list("state", flat=True)) == {State.ACCEPTED}
-
-
 def test_what_a_person_has_let_pass_is_not_held_against_the_worker_again(known, commit, person):
     worker = make_worker()
     first = judge(known, worker, AT_RANDOM, commit)
@@ -202,3 +197,95 @@ def test_what_a_person_has_let_pass_is_not_held_against_the_worker_again(known, 
     second = judge(known, worker, LOOKED_AT, commit)
     second.refresh_from_db()
     assert second.state == State.ACCEPTED
+
+
+# How the answers to controls decide on the work
+
+Polarity = Control.Polarity
+
+
+@pytest.fixture
+def submitted(db):
+    """Submit with the given levels on the positive and the negative control; nothing is graded yet."""
+
+    def submit(positive: int, negative: int) -> Assignment:
+        assignment = leased(make_round())
+        *candidates, first, second = right_answers(assignment)
+        answers = [*candidates, type(first)(first.item_id, positive), type(second)(second.item_id, negative)]
+        submit_answers(assignment, answers=answers, active_seconds=60)
+        return Assignment.objects.get(pk=assignment.pk)
+
+    return submit
+
+
+@pytest.mark.parametrize(
+    ("positive", "negative", "failures"),
+    [(1, 4, 0), (2, 3, 0), (3, 4, 1), (1, 2, 1), (4, 1, 2)],
+)
+def test_a_positive_is_right_at_1_and_2_and_a_negative_at_3_and_4(submitted, positive, negative, failures):
+    assert grade(submitted(positive, negative)) == failures
+
+
+def test_a_wrong_control_asks_for_a_person_and_rejects_nothing(submitted):
+    assignment = submitted(4, 4)
+    grade(assignment)
+    assignment.refresh_from_db()
+    assert (assignment.state, assignment.control_failures) == (State.FLAGGED, 1)
+    assert Decision.objects.count() == Payment.objects.count() == 0
+
+
+def test_a_retired_control_does_not_count(submitted):
+    assignment = submitted(4, 4)
+    Control.objects.filter(polarity=Polarity.POSITIVE).update(state=Control.State.RETIRED)
+    assert grade(assignment) == 0
+
+
+def test_a_control_that_was_retired_after_the_answers_were_read_does_not_count(submitted):
+    assignment = submitted(4, 4)
+    Control.objects.filter(polarity=Polarity.POSITIVE).update(state=Control.State.RETIRED)
+    assert grade(assignment, answers=[ItemAnswer(Polarity.POSITIVE, 4, reported=False)]) == 0
+
+
+def test_a_control_that_the_worker_judged_before_does_not_count_as_right(submitted):
+    assignment = submitted(1, 4)
+    assignment.judgments.filter(item__control__polarity=Polarity.POSITIVE).delete()
+    grade(assignment)
+    assignment.refresh_from_db()
+    assert (assignment.state, Payment.objects.count()) == (State.FLAGGED, 0)
+
+
+def test_a_suspected_control_still_counts(submitted):
+    assignment = submitted(4, 4)
+    Control.objects.filter(polarity=Polarity.POSITIVE).update(state=Control.State.SUSPECTED)
+    assert grade(assignment) == 1
+
+
+def test_candidates_are_never_graded(submitted):
+    assignment = submitted(1, 4)
+    assignment.judgments.filter(item__control=None).update(level=3)
+    assert count_failures(assignment) == 0
+
+
+def test_the_policy_names_the_right_levels(submitted):
+    strict = {Polarity.POSITIVE: frozenset({Level.YES}), Polarity.NEGATIVE: frozenset({Level.NO})}
+    assert count_failures(submitted(2, 3), policy=strict) == 2
+
+
+def test_grading_twice_changes_nothing(submitted):
+    assignment = submitted(1, 4)
+    assert [grade(assignment), grade(Assignment.objects.get())] == [0, 0]
+    assert (Payment.objects.count(), Decision.objects.count()) == (1, 1)
+
+
+def test_a_decided_assignment_is_not_flagged_again(submitted):
+    assignment = submitted(1, 4)
+    grade(assignment)
+    assignment.judgments.update(level=4)
+    assert grade(assignment) == 1
+    assert Assignment.objects.get().state == State.ACCEPTED
+
+
+def test_the_reconciler_grades_what_was_left(submitted):
+    submitted(4, 1)
+    assert repair()["ungraded assignments"] == 1
+    assert Assignment.objects.get().state == State.FLAGGED

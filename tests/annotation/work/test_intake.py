@@ -1,5 +1,4 @@
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -78,35 +77,18 @@ def test_an_item_answered_twice_is_refused(assignment):
     assert_refused(assignment, [*answers, again], r"1 pair is answered twice: 2\.")
 
 
-def first_pair(assignment: Assignment) -> str:
-    """The HIT's first item as messages name it: by its place on the page."""
-    return f"Pair {[item.place for item in shown(assignment)].index(1) + 1}"
-
-
-def test_a_level_outside_the_four_is_refused(assignment):
-    first, *others = right_answers(assignment)
-    for level in (6, 5, -1):
-        wrong = [replace(first, level=level), *others]
-        assert_refused(assignment, wrong, f"{first_pair(assignment)} has level {level}")
-
-
-def test_a_middle_level_needs_a_reason_where_the_round_asks(with_reasons):
-    for level in (2, 3):
-        answers = right_answers(with_reasons, level=level)
-        assert_refused(with_reasons, answers, f"{first_pair(with_reasons)} has no reason")
-
-
-def test_a_wrong_way_needs_to_be_named(with_reasons):
-    answers = right_answers(with_reasons)
-    vague = Answer(answers[0].item_id, 2, "wrong_way")
-    assert_refused(with_reasons, [vague, *answers[1:]], f"{first_pair(with_reasons)} has no detail")
-
-
-def test_reasons_that_were_not_asked_for_are_refused(with_reasons):
+def test_an_answer_that_the_sheet_does_not_offer_is_refused_by_its_place(with_reasons):
     first, *others = right_answers(with_reasons)
-    refused = f"{first_pair(with_reasons)} has a (reason|detail) that was not asked"
-    for odd in ((1, "grammar"), (4, "grammar"), (2, "ugly"), (2, "grammar", "color"), (3, "wrong_way", "smell")):
-        assert_refused(with_reasons, [Answer(first.item_id, *odd), *others], refused)
+    place = 1 + [item.place for item in shown(with_reasons)].index(1)
+    not_asked = "has a (reason|detail) that was not asked"
+    for said, refusal in (
+        *[((level,), f"has level {level}") for level in (6, 5, -1)],
+        *[((level,), "has no reason") for level in (2, 3)],
+        ((2, "wrong_way"), "has no detail"),
+        *[((level, "grammar"), not_asked) for level in (1, 4)],
+        *[((2, "ugly"), not_asked), ((2, "grammar", "color"), not_asked), ((3, "wrong_way", "smell"), not_asked)],
+    ):
+        assert_refused(with_reasons, [Answer(first.item_id, *said), *others], f"Pair {place} {refusal}")
 
 
 def test_reasons_are_stored_with_the_answer(with_reasons):

@@ -178,14 +178,9 @@ def test_another_control_still_judges_the_work(db):
     assert (settled.state, settled.control_failures) == ("flagged", 1)
 
 
-@pytest.mark.parametrize(
-    ("kinds", "words"),
-    [(("candidate", "candidate"), "2 of 4 pairs"), (("positive", "negative"), "2 of 4 pairs")],
-)
-def test_work_that_skips_many_pairs_waits_for_a_person(db, kinds, words):
-    assignment = skip(make_round(), *kinds)
-    assert assignment.state == "flagged"
-    assert words in assignment.problem
+def test_work_that_skips_many_pairs_waits_for_a_person(db):
+    assignment = skip(make_round(), "candidate", "candidate")
+    assert (assignment.state, "2 of 4 pairs" in assignment.problem) == ("flagged", True)
 
 
 def test_work_that_skips_every_control_waits_for_a_person(db):
