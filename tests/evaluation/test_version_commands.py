@@ -70,7 +70,8 @@ def test_verify_prints_json_even_if_it_fails(versions):
 def test_a_score_that_was_changed_is_named(versions):
     score = Score.objects.filter(version=versions[0]).first()
     Score.objects.filter(pk=score.pk).update(value=score.value + 0.25)
-    assert f"{score.direction} {score.metric}:" in failed("scores")
+    named = f"{score.run.model}, {score.direction} {score.metric}:"
+    assert named in failed("scores")
 
 
 def test_scores_of_a_file_that_is_not_stored_are_noted(versions, tmp_path):
