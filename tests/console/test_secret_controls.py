@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 
 import pytest
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import User
 from django.http import HttpResponse
+from django.urls import reverse
 from django.utils import timezone
 
-from console.api.access_tokens import make_token
-from console.api.scopes import scopes_of
 from console.api.site_api import api
 from corpus.models import Caption, Image
 from dataset.exports.downloads import make_download
@@ -20,7 +19,7 @@ from dataset.publications import publish
 from dataset.reviews.reviews import Conclusion, conclude
 from dataset.verdicts import aggregate_round
 from hits.models import HIT, Control, Item, Round
-from tests.console.api.calls import Caller
+from tests.console.api.calls import caller_of
 from tests.console.conftest import answer_rightly
 from tests.dataset.releasing import release_version
 from tests.factories import make_round
@@ -89,6 +88,12 @@ def _is_row(value: object) -> bool:
     return isinstance(value, dict | list)
 
 
+def marks_of(item: Item) -> tuple[str, ...]:
+    """What stands for the item on a page."""
+    pair, caption = reverse("pair", args=[item.image_id, item.caption_id]), reverse("caption", args=[item.caption_id])
+    return pair, caption, item.caption.text
+
+
 def items_in(items: list[Item], answer: HttpResponse) -> set[int]:
     """The items whose pair is in a row of an answer, or whose caption is on a page."""
     text = text_of(answer)
@@ -96,8 +101,7 @@ def items_in(items: list[Item], answer: HttpResponse) -> set[int]:
     if kind.startswith("application/json") and not kind.startswith("application/jsonl"):
         rows = list(records(json.loads(text)))
     elif "html" in kind:
-        return {item.pk for item in items if f"/pairs/{item.image_id}/{item.caption_id}/" in text
-                or f"/captions/{item.caption_id}/" in text or item.caption.text in text}  # fmt: skip
+        return {item.pk for item in items if any(mark in text for mark in marks_of(item))}
     else:
         rows = text.splitlines()
     return {item.pk for item in items for row in rows if item.image.key in row and item.caption.key in row}
@@ -119,14 +123,6 @@ def separates(items: list[Item], answer: HttpResponse) -> bool:
         return False
     answer = HttpResponse(text_of(answer), content_type=answer["Content-Type"])
     return len(items_in(items, answer)) not in (0, len(items)) or names_controls(answer)
-
-
-def caller_as(role: str) -> Caller:
-    """A program with all scopes that the role may have."""
-    owner = User.objects.create_user(f"{role}-of-a-program")
-    owner.groups.set(Group.objects.filter(name=role))
-    owner = User.objects.get(pk=owner.pk)
-    return Caller(*make_token(owner, "a program", scopes_of(owner)))
 
 
 def calls_of(secret: SimpleNamespace) -> list[str]:
@@ -178,13 +174,13 @@ def test_no_page_reveals_controls_of_an_open_round_to_an_account_without_a_role(
 
 
 def test_no_call_reveals_controls_of_an_open_round_to_an_account_without_a_role(secret, db):
-    caller = caller_as("member")
+    caller = caller_of("member")
     assert [path for path in calls_of(secret) if separates(secret.items, caller.get(path))] == []
 
 
 @pytest.mark.parametrize("role", ["researcher", "admin"])
 def test_no_call_reveals_controls_of_an_open_round_to_any_role(secret, role, db):
-    caller = caller_as(role)
+    caller = caller_of(role)
     answers = {path: caller.get(path) for path in calls_of(secret)}
     assert {path for path, answer in answers.items() if answer.status_code == 200 and names_controls(answer)} == set()
     candidates = {item.pk for item in secret.items if item.control is None}
@@ -211,7 +207,7 @@ def test_files_with_judgments_are_refused_before_the_round_is_closed(releaser, m
 
 def test_controls_of_a_closed_round_are_shown_to_every_account(member, secret):
     Round.objects.update(closed_at=timezone.now())
-    caller = caller_as("member")
+    caller = caller_of("member")
     lines = caller.get("/rounds/secret/judgments").json()["results"]
     assert [line["control"] for line in lines] == ["", "", "positive", "negative"]
     assert caller.get(f"/retrievals/{secret.site.retrieval.pk}/lists").status_code == 200

@@ -7,7 +7,7 @@ from hashlib import sha256
 from urllib.parse import urlencode
 from uuid import uuid4
 
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.http import HttpResponse
 from django.test import Client
 
@@ -58,9 +58,26 @@ def caller_for(user: User, *scopes: str) -> Caller:
     return Caller(*make_token(user, "a program", scopes or scopes_of(user)))
 
 
+def caller_of(role: str, *scopes: str, name: str = "a-programmer") -> Caller:
+    """A program of a new person who has the role; of none for a role that is not there."""
+    owner = User.objects.create_user(name)
+    owner.groups.set(Group.objects.filter(name=role))
+    return caller_for(owner, *scopes)
+
+
 def problem(response) -> str:
     """The sentence of a refusal."""
     assert response["Content-Type"] == "application/problem+json"
     answer = response.json()
     assert answer["status"] == response.status_code
     return answer["detail"]
+
+
+def all_parts(caller: Caller, path: str, limit: int) -> list[list[dict]]:
+    """The parts of a list; the path ends where its query goes on."""
+    parts, after = [], ""
+    while after is not None:
+        answer = caller.get(f"{path}limit={limit}&after={after}").json()
+        parts.append(answer["results"])
+        after = answer["next"]
+    return parts

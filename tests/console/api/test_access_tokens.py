@@ -1,10 +1,8 @@
 import re
 
 import pytest
-from django.contrib.auth.models import Group
 
 from console.api.access_tokens import find_token, looks_like_token, make_token, revoke_token
-from console.api.scopes import SCOPES, scopes_of
 from core.errors import CounterpartError
 from core.models import Event
 
@@ -71,13 +69,3 @@ def test_making_and_revoking_leave_events(person):
 def test_invalid_wishes_are_refused(person, change, message):
     with pytest.raises(CounterpartError, match=message):
         make_token(person, **{"name": "ci", "scopes": ["data:read"], **change})
-
-
-def test_scopes_are_those_of_the_role(person):
-    reading = {name for name in SCOPES if name.endswith(":read")}
-    assert set(scopes_of(person)) == reading - {"webhooks:read"}
-    person.groups.add(Group.objects.get(name="admin"))
-    person = type(person).objects.get(pk=person.pk)
-    assert set(scopes_of(person)) == set(SCOPES)
-    person.is_active = False
-    assert scopes_of(person) == []

@@ -8,14 +8,13 @@ import sys
 from threading import Event
 
 import pytest
-from django.contrib.auth.models import Group, User
 from django.db import connection
 
 from console.home import resources
 from core.models import Job
 from integrations.models import KeptAnswer
 from tests.at_once import at_once
-from tests.console.api.calls import API, Caller, caller_for
+from tests.console.api.calls import API, Caller, caller_of
 from tests.factories import make_annotator, make_collection
 
 pytestmark = [pytest.mark.service, pytest.mark.django_db(transaction=True)]
@@ -37,9 +36,7 @@ def caller(transactional_db, monkeypatch) -> Caller:
     monkeypatch.setattr("core.work.jobs.send", lambda job: None)  # the jobs wait
     make_collection(images=8)
     make_annotator()
-    person = User.objects.create_user(username="robin")
-    person.groups.add(Group.objects.get(name="researcher"))
-    return caller_for(person)
+    return caller_of("researcher")
 
 
 def test_two_calls_with_one_key_make_one_job(caller):

@@ -120,13 +120,10 @@ def test_captions_and_pictures_are_imported_as_on_the_page(caller, commit):
 @pytest.mark.parametrize(
     ("body", "sentence"),
     [
-        ({}, "Choose a file of captions"),
         ({"captions": "x-a.json"}, "Choose the format of the captions: coco"),
-        ({"captions": "x-a.exe", "format": "coco"}, "ends in .json or"),
         ({"captions": "x-a.json", "format": "coco", "append": True}, "ollection birds"),
         ({"captions": "x-a.json", "format": "coco"}, "x-a.json"),
         ({"captions": "x-a.json", "format": "coco", "path": "/etc/passwd"}, "1 unknown parameter: path."),
-        ({"images": "x-a.rar"}, "ends in .zip"),
     ],
 )
 def test_an_import_that_cannot_work_is_refused_at_once(caller, body, sentence):

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from core.models import Job
-from tests.console.api.calls import Caller
+from tests.console.api.calls import all_parts
 
 
 @pytest.fixture
@@ -17,18 +17,9 @@ def jobs(db) -> list[str]:
     return [str(job.pk) for job in sorted(made, key=lambda job: (job.created_at, job.pk), reverse=True)]
 
 
-def all_parts(reader: Caller, limit: int) -> list[list[str]]:
-    parts, after = [], ""
-    while after is not None:
-        answer = reader.get(f"/jobs?limit={limit}&after={after}").json()
-        parts.append([job["id"] for job in answer["results"]])
-        after = answer["next"]
-    return parts
-
-
 @pytest.mark.parametrize(("limit", "sizes"), [(2, [2, 2, 1]), (5, [5]), (1, [1] * 5), (50, [5])])
 def test_the_parts_together_are_the_list(reader, jobs, limit, sizes):
-    parts = all_parts(reader, limit)
+    parts = [[job["id"] for job in part] for part in all_parts(reader, "/jobs?", limit)]
     assert [len(part) for part in parts] == sizes
     assert [id for part in parts for id in part] == jobs
 

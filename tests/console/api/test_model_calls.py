@@ -2,7 +2,6 @@
 
 import json
 
-import numpy as np
 import pytest
 from django.core.management import call_command
 
@@ -12,20 +11,12 @@ from core.models import Job
 from evaluation.jobs import register
 from evaluation.models import Run, Score
 from tests.console.api.calls import Caller
-
-
-def rankings(site, seed: int = 0) -> bytes:
-    """Random rankings of the whole gallery in both directions."""
-    rng = np.random.default_rng(seed)
-    keys = [list(rows.values_list("key", flat=True)) for rows in (site.collection.images, site.collection.captions)]
-    sides = {"i2t": keys, "t2i": keys[::-1]}
-    lists = {side: {query: rng.permutation(of).tolist() for query in asking} for side, (asking, of) in sides.items()}
-    return json.dumps(lists).encode()
+from tests.console.conftest import random_rankings
 
 
 def registered(caller: Caller, site, seed: int = 0, name: str = "clip.json") -> str:
     """Upload rankings and register them; the id of the job, which has run."""
-    upload = caller.send(rankings(site, seed), name).json()["id"]
+    upload = caller.send(random_rankings(site.collection, seed), name).json()["id"]
     job = caller.post("/runs", {"collection": site.collection.name, "upload": upload})
     assert job.status_code == 202
     register(job.json()["id"])
@@ -53,7 +44,7 @@ def test_uploaded_rankings_become_a_run_that_is_scored(caller, site):
 def test_the_leaderboard_has_the_figures_of_the_command(caller, site, tmp_path, capsys):
     files = [tmp_path / "clip.json", tmp_path / "vsrn.json"]
     for seed, file in enumerate(files):
-        file.write_bytes(rankings(site, seed))
+        file.write_bytes(random_rankings(site.collection, seed))
     call_command("evaluate", version="v1", rankings=files, json=True)
     said = json.loads(capsys.readouterr().out)
     board = caller.get("/versions/v1/leaderboard").json()
@@ -73,14 +64,12 @@ def test_the_leaderboard_has_the_figures_of_the_command(caller, site, tmp_path, 
     [
         ({"upload": "0" * 64 + "-clip.json"}, 422, "Unknown upload"),
         ({"upload": "../../secret.json"}, 422, "Unknown upload"),
-        ({"upload": "0" * 64 + "-clip.pdf"}, 422, "Invalid upload"),
-        ({"model": "a\nb"}, 422, "Invalid model name"),
         ({"collection": "none"}, 404, ""),
         ({"path": "/etc/passwd"}, 422, "path: Extra inputs"),
     ],
 )
 def test_an_invalid_registration_is_refused(caller, site, change, status, message):
-    upload = caller.send(rankings(site), "clip.json").json()["id"]
+    upload = caller.send(random_rankings(site.collection), "clip.json").json()["id"]
     response = caller.post("/runs", {"collection": site.collection.name, "upload": upload} | change)
     assert response.status_code == status
     assert message in response.json()["detail"]
@@ -131,7 +120,6 @@ def test_measured_figures_are_returned(reader):
     [
         ({"benchmarks": ["imagenet"]}, "Unknown benchmarks imagenet: choose of eccv"),
         ({"benchmarks": ["eccv"]}, "an upload of rankings"),
-        ({"benchmarks": ["eccv"], "upload": "a.json", "retrieval": 1}, "an upload of rankings"),
         ({"benchmarks": ["eccv"], "upload": "a.json"}, "a.json"),
     ],
 )

@@ -58,9 +58,7 @@ def test_a_plan_becomes_a_job_that_packs_the_round(caller, site, commit):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"images": 0, "captions": 0}, "has no queries"),
         ({"annotators": ["none"]}, "1 annotator is unknown: none"),
-        ({"reward": "-1"}, "Invalid reward"),
         ({"speed": 3}, "1 unknown parameter: speed"),
         ({"design": "/etc/passwd"}, "Unknown design '/etc/passwd'"),
         ({"round": None}, "Invalid round None: send text."),
@@ -77,20 +75,6 @@ def test_an_invalid_plan_is_refused_in_our_words(caller, change, message):
     assert not Job.objects.exists()
 
 
-def test_a_body_of_invalid_json_is_refused(caller):
-    headers = {"Authorization": f"Bearer {caller.text}", "Idempotency-Key": "one"}
-    response = caller.client.post("/api/v1/rounds", "{", content_type="application/json", headers=headers)
-    assert response.status_code == 400
-    assert response["Content-Type"] == "application/problem+json"
-
-
-def test_the_name_of_a_round_is_taken_once(caller):
-    body = {"round": "open", "collection": "zoo", "annotators": ["overlap"], "images": 2}
-    response = caller.post("/rounds", body)
-    assert response.status_code == 409
-    assert "ound open" in response.json()["detail"]
-
-
 def test_a_pool_is_packed_into_a_draft(caller, site, commit):
     body = {"round": "packed", "design": {"name": "small", "candidates": 1, "positives": 1, "negatives": 1}}
     job = run_jobs(commit, lambda: caller.post("/pools/pool/rounds", body))
@@ -98,11 +82,6 @@ def test_a_pool_is_packed_into_a_draft(caller, site, commit):
     assert caller.get("/rounds/packed").json()["pool"] == "pool"
     assert caller.post("/pools/pool/rounds", body).status_code == 409
     assert caller.post("/pools/none/rounds", body).status_code == 404
-
-
-def test_nothing_is_imported_into_an_open_round(caller):
-    response = caller.post("/rounds/open/imports", {"file": "none"})
-    assert response.status_code == 409
 
 
 def publish(caller: Caller, **change):

@@ -89,10 +89,6 @@ def test_a_file_needs_a_key(caller):
     assert "Idempotency-Key" in problem(response)
 
 
-def test_large_files_are_taken(caller):
-    assert caller.send(b"x" * 300_000, "large.txt").status_code == 201
-
-
 def test_files_above_the_limit_are_not_read(caller):
     response = caller.send(CONTENT, "captions.json", CONTENT_LENGTH=str(5 * 1024**3))
     assert response.status_code == 413

@@ -6,14 +6,14 @@ from django.utils import timezone
 from dataset.models import Aggregation
 from dataset.verdicts import aggregate_round
 from tests.annotation.cast import answer
-from tests.console.api.calls import Caller
+from tests.console.api.calls import all_parts
 from tests.factories import make_collection, make_round
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def made():
+def judged():
     """Five candidates with votes 1 1, 1 4 (a tie: 4), 4 4, 2 2, 1 2 (a tie: 2)."""
     made = make_round(make_collection(images=8), candidates=5, replication=2)
     answer(made.hits.get(), 1, 1, 4, 2, 1)
@@ -22,36 +22,27 @@ def made():
 
 
 @pytest.fixture(params=["rows", "a file"])
-def counted(made, request, monkeypatch) -> Aggregation:
+def counted(judged, request, monkeypatch) -> Aggregation:
     if request.param == "a file":
         monkeypatch.setattr("dataset.verdicts.LARGE", 3)
         monkeypatch.setattr("dataset.judged.verdict_files._PAIRS", 2)
-    aggregate_round(made)
+    aggregate_round(judged)
     return Aggregation.objects.get()
-
-
-def all_parts(caller: Caller, path: str, limit: int) -> list[list[dict]]:
-    parts, after = [], ""
-    while after is not None:
-        answer = caller.get(f"{path}&limit={limit}&after={after}").json()
-        parts.append(answer["results"])
-        after = answer["next"]
-    return parts
 
 
 @pytest.mark.parametrize(("limit", "sizes"), [(2, [2, 2, 1]), (5, [5]), (1, [1] * 5), (1000, [5])])
 def test_the_parts_of_the_verdicts_are_all_of_them(caller, counted, limit, sizes):
-    parts = all_parts(caller, f"/verdicts?round={counted.round}", limit)
+    parts = all_parts(caller, f"/verdicts?round={counted.round}&", limit)
     assert [len(part) for part in parts] == sizes
     pairs = [(one["image"], one["caption"]) for part in parts for one in part]
     assert len(set(pairs)) == 5
     assert sorted(one["level"] for part in parts for one in part) == [1, 2, 2, 4, 4]
 
 
-def test_a_verdict_has_the_result_of_the_votes(caller, made):
-    aggregate_round(made)
+def test_a_verdict_has_the_result_of_the_votes(caller, judged):
+    aggregate_round(judged)
     rows = {(one.image.key, one.caption.key): one for one in Aggregation.objects.get().verdicts.all()}
-    for message in caller.get(f"/verdicts?round={made}").json()["results"]:
+    for message in caller.get(f"/verdicts?round={judged}").json()["results"]:
         row = rows.pop((message.pop("image"), message.pop("caption")))
         assert message == {
             name: getattr(row, name) for name in ("level", "distribution", "confidence", "probability", "votes")
@@ -59,24 +50,24 @@ def test_a_verdict_has_the_result_of_the_votes(caller, made):
     assert not rows
 
 
-def test_verdicts_from_a_file_are_those_from_rows(caller, made, monkeypatch):
-    aggregate_round(made)
-    of_rows = caller.get(f"/verdicts?round={made}").json()["results"]
+def test_verdicts_from_a_file_are_those_from_rows(caller, judged, monkeypatch):
+    aggregate_round(judged)
+    of_rows = caller.get(f"/verdicts?round={judged}").json()["results"]
     monkeypatch.setattr("dataset.verdicts.LARGE", 3)
-    aggregate_round(made)
-    of_file = caller.get(f"/verdicts?round={made}").json()["results"]
+    aggregate_round(judged)
+    of_file = caller.get(f"/verdicts?round={judged}").json()["results"]
     assert Aggregation.objects.get().file
     by_pair = {(one["image"], one["caption"]): one for one in of_rows}
     assert {(one["image"], one["caption"]): one for one in of_file} == by_pair
 
 
-def test_the_verdicts_are_those_of_the_last_count_or_of_the_method_that_is_named(caller, made):
-    aggregate_round(made)
-    aggregate_round(made, method="dawid-skene")
+def test_the_verdicts_are_those_of_the_last_count_or_of_the_method_that_is_named(caller, judged):
+    aggregate_round(judged)
+    aggregate_round(judged, method="dawid-skene")
     Aggregation.objects.filter(method="majority").update(at=timezone.now())
 
     def shares(query: str) -> list[list[float]]:
-        return [one["distribution"] for one in caller.get(f"/verdicts?round={made}{query}").json()["results"]]
+        return [one["distribution"] for one in caller.get(f"/verdicts?round={judged}{query}").json()["results"]]
 
     assert shares("") == shares("&method=majority") != shares("&method=dawid-skene")
 
@@ -89,9 +80,9 @@ def test_a_place_in_verdicts_that_were_replaced_is_refused(caller, counted):
     assert "counted again" in response.json()["detail"]
 
 
-def test_a_round_whose_votes_are_not_counted_has_no_verdicts(caller, made):
-    response = caller.get(f"/verdicts?round={made}")
+def test_a_round_whose_votes_are_not_counted_has_no_verdicts(caller, judged):
+    response = caller.get(f"/verdicts?round={judged}")
     assert response.status_code == 404
-    assert f"POST to /rounds/{made}/aggregations" in response.json()["detail"]
-    assert caller.get(f"/verdicts?round={made}&method=mace").status_code == 404
+    assert f"/{judged}/aggregations" in response.json()["detail"]
+    assert caller.get(f"/verdicts?round={judged}&method=mace").status_code == 404
     assert caller.get("/verdicts?round=none").status_code == 404

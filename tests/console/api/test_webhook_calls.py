@@ -3,25 +3,18 @@
 from uuid import uuid4
 
 import pytest
-from django.contrib.auth.models import Group, User
 from django.db import transaction
 
 from integrations import notifications
 from integrations.models import Delivery, KeptAnswer, Notification, Webhook
 from integrations.notifications import TYPES
 from integrations.webhook_secrets import secret_of
-from tests.console.api.calls import caller_for
+from tests.console.api.calls import caller_of
 
 pytestmark = pytest.mark.django_db
 
 notify = transaction.atomic(notifications.notify)
 BODY = {"address": "https://example.org/hook", "types": ["round.closed", "run.scored"]}
-
-
-def user_with(role: str, name: str = "") -> User:
-    user = User.objects.create_user(username=name or role)
-    user.groups.add(Group.objects.get(name=role))
-    return user
 
 
 @pytest.fixture
@@ -55,8 +48,6 @@ def test_a_webhook_is_added_read_and_listed_without_its_secret(caller):
     ("change", "sentence"),
     [
         ({"address": "http://example.org/"}, "write it as https://example.org/counterpart"),
-        ({"types": ["round.opened"]}, "1 unknown type: round.opened."),
-        ({"types": []}, "types: List should have at least 1 item"),
         ({"url": "https://example.org/"}, "url: Extra inputs are not permitted"),
     ],
 )
@@ -104,7 +95,7 @@ def test_a_test_and_a_delivery_are_sent_once_for_a_key(caller, webhook, delivery
 
 def test_a_webhook_of_another_person_is_not_found(webhook, delivery):
     """For an admin neither."""
-    other = caller_for(user_with("admin"))
+    other = caller_of("admin")
     path = f"/webhooks/{webhook.pk}"
     assert other.get("/webhooks").json()["results"] == []
     answers = [other.get(path), other.get(f"{path}/deliveries"), other.delete(path), other.post(f"{path}/test")]
