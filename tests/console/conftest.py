@@ -1,9 +1,11 @@
 """A small site with a row of every kind, and an answered HIT that waits for a reviewer."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
 import pytest
 from django.db import transaction
 from django.http import HttpResponse
@@ -113,6 +115,21 @@ def late_on_platform(made: Round) -> None:
     Posting.objects.create(round=made, hit=hit, max_assignments=1, state="live", seen_at="2026-01-01T00:00Z", **where)
     Outbox.objects.create(round=made, call="publish", subject=f"x:{made.pk}", state="failed", error="Refused.", **where)
     transaction.atomic(events.record)("account held", made, actor="sync", amount="0.01")
+
+
+@pytest.fixture
+def jobs_run(commit):
+    """Have the jobs run that a request starts, as ``with jobs_run():`` ends."""
+    return partial(commit, execute=True)
+
+
+def random_rankings(collection: Collection, seed: int = 0) -> bytes:
+    """A file of rankings of the whole gallery in both directions."""
+    rng = np.random.default_rng(seed)
+    keys = [list(rows.values_list("key", flat=True)) for rows in (collection.images, collection.captions)]
+    sides = {"i2t": keys, "t2i": keys[::-1]}
+    lists = {side: {query: rng.permutation(of).tolist() for query in asking} for side, (asking, of) in sides.items()}
+    return json.dumps(lists).encode()
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ def test_a_round_shows_the_age_of_its_figures_after_a_minute(member, db, monkeyp
     cache.set(key, kept_figures.Kept(kept.figures, timezone.now() - timedelta(minutes=minutes), 60))
     for shown in (member.get(f"/rounds/{made}/").text, member.get(f"/rounds/{made}/live/").json()["html"]):
         assert ("As of" in shown) is message
-        assert ("5\xa0minutes ago</time>; these figures take long" in shown) is message
+        assert ("these figures take long" in shown) is message
 
 
 def test_figures_are_counted_again_after_twenty_times_as_long_as_they_took(monkeypatch):

@@ -25,14 +25,8 @@ def marked(client, path: str) -> list[tuple[str, str]]:
 
 
 SECTIONS = [
-    ("/import/", "Collections"),
-    ("/plan/", "Rounds"),
-    ("/release/", "Versions"),
-    ("/add-annotator/", "Annotators"),
-    ("/benchmarks/", "Leaderboard"),
     ("/collections/zoo/leaderboard/", "Leaderboard"),
     ("/collections/zoo/queue/", "Review"),
-    ("/collections/zoo/", "Collections"),
     ("/charts/version/v1/positives/", "Versions"),
     ("/rounds/open/pairs/", "Rounds"),
 ]

@@ -23,7 +23,7 @@ def test_a_time_has_its_zone_and_its_seconds_behind_it(settings):
         '<time datetime="2025-11-03T14:05:07+00:00" title="3 Nov 2025, 14:05:07 UTC">3 Nov 2025, 14:05</time>'
     )
     settings.TIME_ZONE = "Asia/Seoul"
-    assert 'title="3 Nov 2025, 23:05:07 KST">3 Nov 2025, 23:05<' in moment(at)
+    assert '"3 Nov 2025, 23:05:07 KST"' in moment(at)
 
 
 def test_no_time_is_a_dash_and_a_distance_has_its_time_behind_it():

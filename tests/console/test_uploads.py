@@ -42,9 +42,7 @@ def test_files_go_with_the_last_job_that_needs_them(person):
     assert stored(second) == [False, False]
 
 
-def test_files_that_another_job_removes_while_they_come_in_are_stored_again(
-    person, monkeypatch, django_capture_on_commit_callbacks
-):
+def test_files_that_another_job_removes_while_they_come_in_are_stored_again(person, monkeypatch, commit):
     first, store = start(person, "zoo"), uploads.store_upload
 
     def store_slowly(upload, folder):
@@ -54,6 +52,6 @@ def test_files_that_another_job_removes_while_they_come_in_are_stored_again(
 
     monkeypatch.setattr(uploads, "store_upload", store_slowly)
     monkeypatch.setattr(jobs, "send", lambda job: None)  # the job would read the files, and remove them at its end
-    with django_capture_on_commit_callbacks(execute=True):
+    with commit(execute=True):
         second = start(person, "farm")
     assert stored(second) == [True, True]

@@ -15,11 +15,6 @@ pytestmark = pytest.mark.django_db
 PAGE = "/add-annotator/"
 
 
-@pytest.fixture
-def jobs_run(django_capture_on_commit_callbacks):
-    return lambda: django_capture_on_commit_callbacks(execute=True)
-
-
 def add(client, kind: str, **fields):
     return client.post(f"{PAGE}?kind={kind}", {"name": "mine", **fields})
 

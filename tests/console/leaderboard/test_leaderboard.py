@@ -1,9 +1,7 @@
 """The leaderboard's pages: what they show, and how rankings are uploaded, read, refused and scored."""
 
-import json
 import re
 
-import numpy as np
 import pytest
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -12,7 +10,7 @@ from core.models import Job
 from evaluation.jobs import register, score_version
 from evaluation.models import Run, Score
 from evaluation.scores.scoring import evaluate_version
-from tests.console.conftest import Site
+from tests.console.conftest import Site, random_rankings
 from tests.dataset.releasing import release_version
 from tests.factories import make_collection
 
@@ -24,25 +22,8 @@ def site(db, lasting_site) -> Site:
     return lasting_site.again()
 
 
-def rankings(site, seed: int = 0) -> bytes:
-    """Random rankings of the whole gallery in both directions."""
-    rng = np.random.default_rng(seed)
-    images, captions = (
-        list(rows.values_list("key", flat=True)) for rows in (site.collection.images, site.collection.captions)
-    )
-    sides = {"i2t": (images, captions), "t2i": (captions, images)}
-    return json.dumps(
-        {d: {key: rng.permutation(of).tolist() for key in keys} for d, (keys, of) in sides.items()}
-    ).encode()
-
-
 def upload(client, content: bytes, name: str = "mine.json", model: str = "") -> object:
     return client.post(UPLOAD, {"file": SimpleUploadedFile(name, content), "model": model})
-
-
-@pytest.fixture
-def jobs_run(django_capture_on_commit_callbacks):
-    return lambda: django_capture_on_commit_callbacks(execute=True)
 
 
 def test_models_are_ordered_by_their_score_on_the_newest_version(member, site):
@@ -61,21 +42,21 @@ def test_models_are_ordered_by_their_score_on_the_newest_version(member, site):
 
 def test_every_figure_has_its_interval_on_the_board_and_on_the_runs_page(researcher, site, jobs_run):
     with jobs_run():
-        upload(researcher, rankings(site))
+        upload(researcher, random_rankings(site.collection))
     interval = re.compile(r"\d\.\d–\d+\.\d</span>")
     for path in ("/collections/zoo/leaderboard/", f"/runs/{Run.objects.get().pk}/"):
         assert len(interval.findall(researcher.get(path).text)) == 3 * 5
 
 
 def test_the_same_file_again_leads_to_its_job_and_then_to_its_run(researcher, site):
-    first, second = (upload(researcher, rankings(site)).url for _ in range(2))
+    first, second = (upload(researcher, random_rankings(site.collection)).url for _ in range(2))
     assert first == second
     job = Job.objects.get(task=register.name)
     for _ in range(2):  # delivered twice
         Job.objects.update(state="queued")
         register(str(job.pk))
     assert (Run.objects.count(), Score.objects.count()) == (1, 10)
-    assert upload(researcher, rankings(site)).url == f"/runs/{Run.objects.get().pk}/"
+    assert upload(researcher, random_rankings(site.collection)).url == f"/runs/{Run.objects.get().pk}/"
     assert Job.objects.filter(task=register.name).count() == 1
 
 
@@ -97,7 +78,7 @@ def test_a_bad_file_fails_the_job_in_one_line_and_is_not_kept(researcher, site, 
 
 def test_a_new_version_is_scored_in_the_background(researcher, site, jobs_run):
     with jobs_run():
-        upload(researcher, rankings(site))
+        upload(researcher, random_rankings(site.collection))
     with jobs_run():
         release_version("v2", collection=site.collection, sample=site.version.sample, merge="original")
     job = Job.objects.get(task=score_version.name)
@@ -114,7 +95,7 @@ def test_both_charts_have_a_row_a_model_with_its_interval_or_say_that_there_is_n
     site.version.rounds.add(site.round)
     evaluate_version(site.version)
     with jobs_run():
-        upload(researcher, rankings(site), model="model b")
+        upload(researcher, random_rankings(site.collection), model="model b")
     Score.objects.filter(run__model="model b", metric="R@5").update(low=None, high=None)
     context = researcher.get("/collections/zoo/leaderboard/?version=v1&metric=R@1").context
     assert [panel.title for panel in context["scores"]] == ["mAP@R", "R-Precision", "R@1", "R@5", "R@10"]

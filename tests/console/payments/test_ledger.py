@@ -15,13 +15,13 @@ from tests.factories import make_round
 
 
 @pytest.fixture
-def made(db) -> Round:
+def owing(db) -> Round:
     made = make_round(hits=6)
     answer_rightly(made)
     return made
 
 
-def test_the_page_shows_accounts_payments_and_workers(member, made):
+def test_the_page_shows_accounts_payments_and_workers(member, owing):
     answer = member.get("/rounds/round-1/ledger/")
     accounts = {name: amount for name, _, amount in answer.context["accounts"]}
     assert (accounts["planned"], accounts["owed"]) == (Decimal("3.25"), Decimal("0.65"))
@@ -30,44 +30,36 @@ def test_the_page_shows_accounts_payments_and_workers(member, made):
     assert [payment.state for payment in payments.context["rows"]] == ["owed"]
 
 
-def test_the_ledger_is_downloaded_as_csv(member, made):
+def test_the_ledger_is_downloaded_as_csv(member, owing):
     answer = member.get("/rounds/round-1/ledger.csv")
     assert answer["Content-Disposition"] == 'attachment; filename="ledger-round-1.csv"'
     assert b"".join(answer.streaming_content).decode().count("\r\n") == 2
 
 
-def test_a_researcher_sets_the_ceiling(researcher, made):
+def test_a_researcher_sets_the_ceiling(researcher, owing):
     researcher.post("/rounds/round-1/ceiling/", {"ceiling": "20"})
-    made.refresh_from_db()
-    assert made.ceiling == 20
+    owing.refresh_from_db()
+    assert owing.ceiling == 20
 
 
-def test_a_top_up_is_shown_with_its_cost_and_given_once_it_is_confirmed(
-    researcher, made, django_capture_on_commit_callbacks
-):
+def test_a_top_up_is_shown_with_its_cost_and_given_once_it_is_confirmed(researcher, owing, commit):
     for _ in range(5):
-        answer_rightly(made)
+        answer_rightly(owing)
     page = researcher.get("/rounds/round-1/top-up/").text
     assert "a bonus of $0.60" in page
     assert Payment.objects.filter(kind="bonus").count() == 0
     for _ in range(2):
-        with django_capture_on_commit_callbacks(execute=True):
+        with commit(execute=True):
             researcher.post("/rounds/round-1/top-up/")
     assert Payment.objects.filter(kind="bonus").count() == 6
     assert Job.objects.get().message == "6 assignments are owed $0.60 more each, $3.60 in all."
     assert "already received" in researcher.get("/rounds/round-1/top-up/").text
 
 
-@pytest.fixture
-def played(made) -> Round:
-    """A round that only programs have answered."""
+def test_what_programs_earned_is_marked_and_their_times_advise_no_top_up(member, owing):
     for _ in range(5):
-        answer_rightly(made)
+        answer_rightly(owing)
     Worker.objects.update(simulated=True)
-    return made
-
-
-def test_what_programs_earned_is_marked_and_their_times_advise_no_top_up(member, played):
     page = member.get("/rounds/round-1/ledger/").text
     assert "$3.90 of" in page
     assert "(6 simulated)" in page
@@ -77,8 +69,8 @@ def test_what_programs_earned_is_marked_and_their_times_advise_no_top_up(member,
     assert "top_up" not in page
 
 
-def test_the_sums_are_over_all_pages_by_worker_and_of_each_payment(member, made, monkeypatch):
-    answer_rightly(made)
+def test_the_sums_are_over_all_pages_by_worker_and_of_each_payment(member, owing, monkeypatch):
+    answer_rightly(owing)
     monkeypatch.setattr(views, "page_of", partial(page_of, size=1))
     by_worker = member.get("/rounds/round-1/ledger/").context
     assert (len(by_worker["rows"]), by_worker["totals"].rewards, by_worker["totals"].owed) == (1, 2, Decimal("1.30"))

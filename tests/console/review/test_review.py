@@ -10,7 +10,6 @@ from tests.console.conftest import answer_rightly, answer_wrongly
 from tests.factories import make_round
 
 EXCLUDE = {"votes_count": "no", "paid": "yes", "reason": "Everything was answered with 100% YES."}
-COUNT = {"votes_count": "yes", "paid": "yes", "reason": "The control's caption is ambiguous."}
 
 
 @pytest.fixture
@@ -77,15 +76,6 @@ def test_an_exclusion_needs_both_answers_and_a_reason(reviewer, flagged):
         assert (answer.status_code, shown in answer.text) == (422, True), missing
     assert decide(reviewer, flagged, reason="   ").status_code == 422  # blanks are none
     assert not flagged.decisions.exists()
-
-
-def test_a_seat_that_was_given_away_cannot_be_taken_back(reviewer, flagged):
-    decide(reviewer, flagged)
-    Seat.objects.filter(pk=flagged.seat_id).update(state=Seat.State.TAKEN)
-    answer = decide(reviewer, flagged, **COUNT)
-    assert answer.status_code == 422
-    assert "given to another worker" in answer.content.decode()
-    assert flagged.decisions.count() == 1
 
 
 def test_answered_hits_are_narrowed_by_state_and_round(researcher, flagged):

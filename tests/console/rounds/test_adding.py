@@ -10,10 +10,10 @@ pytestmark = pytest.mark.django_db
 URL = "/rounds/audit/add/"
 
 
-@pytest.fixture
-def audit(tmp_path):
+@pytest.fixture(scope="module")
+def audit(lasting):
     pool = known_pool()
-    register(pool, tmp_path)
+    register(pool, lasting)
     return published(pack("audit", pool, **AUDIT))
 
 

@@ -15,9 +15,9 @@ def draft(db) -> Round:
     return make_round(name="draft", hits=2, published=False)
 
 
-def test_a_crowd_rehearses_and_its_figures_can_be_discarded(researcher, draft, django_capture_on_commit_callbacks):
+def test_a_crowd_rehearses_and_its_figures_can_be_discarded(researcher, draft, commit):
     assert researcher.get(PAGE).context["rehearsed"] is None
-    with django_capture_on_commit_callbacks(execute=True):
+    with commit(execute=True):
         answer = researcher.post(PAGE, CROWD)
     assert researcher.get(answer.url).url == PAGE
     rehearsed = researcher.get(PAGE).context["rehearsed"]

@@ -15,6 +15,7 @@ from counterpart_statistics.auditing.plan_basis import Prior
 from dataset.models import Review
 from hits.models import Round
 from hits.rounds.round_parameters import PackParameters
+from mitl.models import Pool
 from tests.evaluation.worlds import SMALL, judge_all, known_pool, published
 from tests.hits.pools import pack
 
@@ -24,24 +25,22 @@ PAGE = "/design/"
 POOL = {"source": "pool/pool"}
 
 
-@pytest.fixture
-def pool():
+@pytest.fixture(scope="module")
+def pool(lasting) -> Pool:
     return known_pool()
 
 
 @pytest.fixture
-def measured(pool, researcher, django_capture_on_commit_callbacks):
+def measured(pool, researcher, commit):
     """The pool, whose rankings a job has read."""
-    with django_capture_on_commit_callbacks(execute=True):
+    with commit(execute=True):
         researcher.post(f"{PAGE}measure/", POOL)
     return pool
 
 
-def test_a_researcher_has_a_pool_read_and_sees_designs_from_priors(
-    pool, researcher, django_capture_on_commit_callbacks
-):
+def test_a_researcher_has_a_pool_read_and_sees_designs_from_priors(pool, researcher, commit):
     assert researcher.get(PAGE, POOL).context["kept"] is None
-    with django_capture_on_commit_callbacks(execute=True):
+    with commit(execute=True):
         answer = researcher.post(f"{PAGE}measure/", POOL)
     page = researcher.get(answer.url, follow=True)
     assert page.context["basis"].prior.match_rate == 0.2
@@ -84,12 +83,10 @@ def test_more_queries_than_any_pool_has_lead_to_the_plan_of_a_round(measured, re
     assert researcher.get(address).context["form"]["judge"].value() == "audit"
 
 
-def test_a_launched_round_keeps_its_prediction_and_compares_it_with_the_results(
-    measured, researcher, django_capture_on_commit_callbacks
-):
+def test_a_launched_round_keeps_its_prediction_and_compares_it_with_the_results(measured, researcher, commit):
     parameters = {"round": "wave", "task": "levels", "design": "eccv-18", "judge": "audit", "audit_share": "0.6",
                   "reward": "2.50", "ceiling": "500", "top_up": "0", "sharing": "avoid"}  # fmt: skip
-    with django_capture_on_commit_callbacks(execute=True):
+    with commit(execute=True):
         answer = researcher.post("/pools/pool/pack/", parameters | {"plan": "pool/pool/0.2/0.5"})
     assert researcher.get(answer.url).url == "/rounds/wave/consent/"
     made = Round.objects.get()
@@ -98,7 +95,7 @@ def test_a_launched_round_keeps_its_prediction_and_compares_it_with_the_results(
     assert Decimal(predicted["cost"]) == predicted["hits"] * Decimal("2.50")
     judge_all(published(made))
     assert "#actual" in researcher.get("/rounds/wave/").text
-    with django_capture_on_commit_callbacks(execute=True):
+    with commit(execute=True):
         researcher.post(f"{PAGE}measure/", {"source": "round/wave"})
     compared = researcher.get(PAGE, {"source": "round/wave"}).context["compared"]
     rows = {one.name: one.real for one in compared.real}
@@ -112,11 +109,9 @@ def test_a_round_that_is_packed_without_a_known_plan_has_no_prediction(pool):
     assert prediction_for("nonsense", pool, parameters) is None
 
 
-def test_a_judged_round_is_planned_from_and_is_old_once_it_is_reviewed(
-    pool, researcher, django_capture_on_commit_callbacks
-):
+def test_a_judged_round_is_planned_from_and_is_old_once_it_is_reviewed(pool, researcher, commit):
     judge_all(published(pack("all", pool, design=SMALL)))
-    with django_capture_on_commit_callbacks(execute=True):
+    with commit(execute=True):
         researcher.post(f"{PAGE}measure/", {"source": "round/all"})
     page = researcher.get(PAGE, {"source": "round/all"})
     assert (page.context["basis"].prior, page.context["kept"].is_current) == (None, True)
@@ -147,4 +142,5 @@ def test_the_chart_marks_the_front_the_chosen_design_and_the_wished_width():
 
 
 def test_a_site_without_pools_has_no_form_of_designs(researcher):
+    Pool.objects.all().delete()
     assert "form" not in researcher.get(PAGE).context

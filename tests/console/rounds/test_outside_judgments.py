@@ -27,11 +27,11 @@ def again(site) -> Round:
 
 
 @pytest.fixture
-def upload(researcher, django_capture_on_commit_callbacks):
+def upload(researcher, commit):
     """Upload a file into a round; the page of its job."""
 
     def send(content: bytes, round: str = "again", *, name: str = "judgments.csv", **fields: object):
-        with django_capture_on_commit_callbacks(execute=True):
+        with commit(execute=True):
             file = SimpleUploadedFile(name, content)
             answer = researcher.post(f"/rounds/{round}/judgments/", {"file": file, **fields}, follow=True)
         return researcher.get(answer.request["PATH_INFO"])
@@ -41,7 +41,7 @@ def upload(researcher, django_capture_on_commit_callbacks):
 
 def test_uploaded_judgments_become_the_rounds_once(upload, again, exported):
     page = upload(exported)
-    assert "4 judgments of 1 worker imported" in page.text
+    assert "4 judgments of 1 worker" in page.text
     assert 'href="/rounds/again/"' in page.text
     assert Event.objects.get(verb="imported", subject=subject_of(again)).actor == "researcher"
     assert "imported before" in upload(exported).text

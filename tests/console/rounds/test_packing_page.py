@@ -17,11 +17,11 @@ SIZES = {name: ORDER[name] for name in KEPT}
 
 
 @pytest.fixture
-def make_pool(researcher, django_capture_on_commit_callbacks):
+def make_pool(researcher, commit):
     def make(**more: str) -> Pool:
         make_collection(images=8), make_annotator()
         chosen = {"collection": "zoo", "annotators": ["overlap"], "images": "8", "captions": "16", "go": "pool"}
-        with django_capture_on_commit_callbacks(execute=True):
+        with commit(execute=True):
             researcher.post("/plan/", ORDER | chosen | more)
         return Pool.objects.get()
 
@@ -44,7 +44,7 @@ def test_the_plan_of_the_pool_is_suggested_for_its_hits(researcher, make_pool):
 def test_planning_can_stop_at_the_pool_and_leads_there(researcher, pool):
     assert not Round.objects.exists()
     assert researcher.get(f"/jobs/{Job.objects.get().pk}/").context["outcome"].url == "/pools/zebra-pool/"
-    assert 'href="/pools/zebra-pool/pack/"' in researcher.get("/pools/zebra-pool/").text
+    assert "/pools/zebra-pool/pack/" in researcher.get("/pools/zebra-pool/").text
 
 
 def test_packing_again_suggests_the_terms_of_the_latest_round_under_a_free_name(researcher):
@@ -58,22 +58,20 @@ def test_packing_again_suggests_the_terms_of_the_latest_round_under_a_free_name(
     assert researcher.get(f"/pools/{made.pool}/pack/").context["form"]["round"].value() == f"{stem}-2"
 
 
-def test_a_packing_that_failed_can_be_changed_and_tried_again(
-    researcher, pool, monkeypatch, django_capture_on_commit_callbacks
-):
+def test_a_packing_that_failed_can_be_changed_and_tried_again(researcher, pool, monkeypatch, commit):
     def fail(*given, **more):
         raise CounterpartError("The pool is empty.")
 
     monkeypatch.setattr("hits.jobs.pack_round", fail)
-    with django_capture_on_commit_callbacks(execute=True):
+    with commit(execute=True):
         sent = SIZES | {"round": "zebra-2", "reward": "1.25"}
         answer = researcher.post("/pools/zebra-pool/pack/", sent)
     form = researcher.get(researcher.get(answer.url).context["outcome"].url).context["form"]
     assert (form["round"].value(), form["reward"].value(), form["seed"].value()) == ("zebra-2", "1.25", "7")
 
 
-def test_a_pool_is_packed_as_the_form_says(researcher, pool, django_capture_on_commit_callbacks):
-    with django_capture_on_commit_callbacks(execute=True):
+def test_a_pool_is_packed_as_the_form_says(researcher, pool, commit):
+    with commit(execute=True):
         answer = researcher.post("/pools/zebra-pool/pack/", SIZES | {"round": "zebra", "reward": "1.25"})
     made = Round.objects.get()
     assert (made.name, made.pool, str(made.reward), made.state) == ("zebra", pool, "1.25", "draft")
@@ -84,7 +82,7 @@ def test_an_estimate_shows_the_hits_the_wage_and_the_command_and_packs_nothing(r
     page = researcher.get("/pools/zebra-pool/pack/", SIZES | {"round": "zebra"})
     assert page.context["estimate"].hits == ceil(pool.n_pairs / 16)
     assert (page.context["terms"].hourly, page.context["terms"].fair) == ("$3.90–7.80", Decimal("2.50"))
-    assert "pack zebra --pool zebra-pool --design eccv-18 --seed 7 --ceiling 50.00" in page.context["command"]
+    assert "--seed 7 --ceiling 50.00" in page.context["command"]
     assert Job.objects.count() == 1  # the pool's
 
 
@@ -94,11 +92,11 @@ def test_a_ceiling_below_the_rewards_is_refused_at_its_field(researcher, pool):
     assert page.context["form"]["round"].value() == "zebra"
 
 
-def test_a_plan_that_failed_can_be_changed_and_tried_again(researcher, db, django_capture_on_commit_callbacks):
+def test_a_plan_that_failed_can_be_changed_and_tried_again(researcher, db, commit):
     make_sample(make_collection(images=8), "few")
     make_annotator()
     chosen = {"collection": "zoo", "annotators": ["overlap"], "queries": "few", "ceiling": "0.10"}
-    with django_capture_on_commit_callbacks(execute=True):
+    with commit(execute=True):
         answer = researcher.post("/plan/", ORDER | chosen)
     again = researcher.get(researcher.get(answer.url).context["outcome"].url)
     kept = chosen | {"round": "zebra", "design": "eccv-18"}

@@ -28,10 +28,6 @@ def asked():
     ("typed", "message"),
     [
         ({"merge-1-score": ""}, "Source 1: Enter the score that decides."),
-        ({"merge-1-operator": ""}, "Source 1: Choose which side of the score is merged."),
-        ({"merge-1-score": "high"}, "Source 1: Enter a number."),
-        ({"merge-1-source": "vg"}, "Source 1: Select a valid choice."),
-        ({"merge-2-operator": "="}, "Source 2: Choose the source of these pairs."),
         ({"merge-2-source": "cxc"}, "Source 2: This source is chosen above. Choose each once."),
     ],
 )
