@@ -210,6 +210,11 @@ def test_the_controls_of_an_unusable_caption_or_picture_are_retired_in_every_rou
     assert set(ControlRuling.objects.values_list("by", "retired")) == {("robin", True)}
 
 
+def test_the_controls_of_other_collections_stay(crowded, elsewhere):
+    captions = [positive(crowded).caption_id]
+    assert retire_controls_of(elsewhere.pool.collection, captions=captions, reason="Broken.", actor="robin") == 0
+
+
 def test_a_control_that_comes_back_counts_again_takes_nothing_back_and_is_left_to_the_rule(crowded, elsewhere):
     control = positive(crowded)
     work = judge(crowded, fails="positive")
