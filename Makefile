@@ -32,18 +32,22 @@ PYTEST = env OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -
 # Python keeps what it has compiled, also where the environment forbids it: otherwise each process compiles all of it.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo check test audit lock ready lint kernels packages fast services services-all slow cluster browser screenshots client-models chaos clean
+.PHONY: demo check test audit lock fetched ready lint kernels packages fast services services-all slow cluster browser screenshots client-models chaos clean
 
 demo: $(VENV)/.runtime
 	@$(DEMO_ENV) $(BIN)/python manage.py demo $(ARGS)
 
 check: ready fast
 
-test: ready packages fast slow services
+test: fetched ready packages fast slow services
+
+# pip keeps one core busy at most, so the browser and Ray are fetched meanwhile.
+fetched:
+	$(MAKE) --no-print-directory --jobs=3 --output-sync $(VENV)/.dev browser $(VENV)-ray/.installed
 
 # In a fresh clone numba compiles for a minute and a half, and each of two test processes would: so once, during lint.
 ready: $(VENV)/.dev
-	$(MAKE) --no-print-directory --jobs=3 --output-sync lint kernels browser
+	$(MAKE) --no-print-directory --jobs=2 --output-sync kernels lint
 
 kernels: $(VENV)/.dev
 	DATABASE_URL= REDIS_URL= $(PYTEST) -n 0 -q $(KERNELS)
@@ -57,16 +61,18 @@ lint: $(VENV)/.dev
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py check --fail-level WARNING
 
-# Each package in a process of its own, without Django's settings, the one with the most to compute first. The search on
-# Ray, which waits for processes to start, runs at the same time.
-packages: $(VENV)/.dev browser
-	$(MAKE) --no-print-directory --jobs=3 --output-sync package-annotators $(PACKAGES:%=package-%) cluster
+# Each package in processes of its own, without Django's settings. The search on Ray, which waits for processes to start,
+# and the small packages run at the same time as the one with the most to compute.
+packages: $(VENV)/.dev
+	$(MAKE) --no-print-directory --jobs=2 --output-sync $(sort $(PACKAGES:%=package-%)) cluster
 
+package-annotators: TEST_PROCESSES ?= 2
 package-%: $(VENV)/.dev
-	cd packages/$* && $(BIN)/lint-imports && $(PYTEST) -n 0
+	cd packages/$* && $(BIN)/lint-imports && $(PYTEST) -n $(or $(TEST_PROCESSES),0) --dist loadfile
 
+# Each process takes one half of the files in their order, so that what a file prepares once is prepared once.
 fast: $(VENV)/.dev
-	DATABASE_URL= REDIS_URL= $(PYTEST) -m "not slow and not browser and not service"
+	DATABASE_URL= REDIS_URL= $(PYTEST) --dist worksteal -m "not slow and not browser and not service"
 
 # By the file: what a file prepares once (COCO's captions, a browser) is prepared in one process. In their order: by the
 # number of their tests, files of few and long tests would come last, and one process would wait for the other.
@@ -79,13 +85,13 @@ slow: $(VENV)/.dev browser
 # and again what touches a database. Slow tests send the statements of the fast ones for more data, so that they run
 # there on demand. Estimates are compared with two packages that pip fetches into .venv-witness; without a network, not.
 services: $(VENV)/.dev
-	$(BIN)/python -m tests.services $(PYTEST) -n $(or $(TEST_PROCESSES),3) -m "service or not (slow or browser)"
+	$(BIN)/python -m tests.services $(PYTEST) -n $(or $(TEST_PROCESSES),3) --dist worksteal -m "service or not (slow or browser)"
 
 # Ray is not in the base install. It has a folder of its own, where only these tests look.
 cluster: $(VENV)/.dev $(VENV)-ray/.installed
 	PYTHONPATH=$(CURDIR)/$(VENV)-ray DATABASE_URL= REDIS_URL= $(PYTEST) -n 0 -m slow tests/mitl/search/test_on_ray.py
 
-$(VENV)-ray/.installed: requirements-cluster.txt $(VENV)/.dev
+$(VENV)-ray/.installed: requirements-cluster.txt | $(VENV)/bin/python
 	$(PIP_INSTALL) --upgrade --target $(VENV)-ray -r requirements-cluster.txt
 	touch $@
 
