@@ -227,11 +227,6 @@ def test_a_ceiling_is_notified_again_after_it_was_raised_and_reached_again():
     assert data_of("ceiling.reached") == [{"id": "round-1", "open_seats": 2, "url": f"{SITE}/rounds/round-1"}] * 2
 
 
-@pytest.fixture
-def webhook(person) -> Webhook:
-    return Webhook.objects.create(owner=person, url="https://example.org/hook", types=["round.closed"])
-
-
 def test_the_webhooks_that_listen_get_a_delivery_in_the_same_transaction(webhook):
     off = Webhook.objects.create(owner=webhook.owner, url=webhook.url, types=["round.closed"], off_since=timezone.now())
     act = close(None)
