@@ -153,21 +153,6 @@ def test_odd_pages_hide_nothing(rehearsal, commit, size):
     check(made, rehearsal, submitted=2 * HITS)
 
 
-def test_submitting_twice_is_one_record(rehearsal, commit):
-    made = published(hits=HITS, commit=commit)
-    for hit_id in rehearsal.hits():
-        worker = rehearsal.worker()
-        turn = rehearsal.accept(hit_id, worker)
-        address = rehearsal.open_page(hit_id, turn, worker)
-        fields = rehearsal.save(address)
-        assert rehearsal.resend(address) == fields
-        rehearsal.world.submit(turn, worker, fields)
-        with pytest.raises(Refusal):
-            rehearsal.world.submit(turn, worker, fields)
-    sync(made, commit), sync(made, commit)
-    check(made, rehearsal)
-
-
 def test_work_handed_in_after_the_hit_has_expired_counts(rehearsal, commit):
     made = published(hits=HITS, commit=commit)
     turns = []

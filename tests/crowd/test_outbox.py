@@ -43,12 +43,6 @@ def test_a_call_is_made_once_its_change_is_committed(platform, db, commit):
     assert platform.calls == [("publish", str(row.pk))]
 
 
-def test_what_a_call_did_and_that_it_is_done_are_noted_together(call, platform, monkeypatch):
-    deliver(call.pk)
-    live = Posting.objects.get()
-    assert (live.state, live.external_id, live.posted_assignments) == ("live", f"H{live.pk}", 1)
-
-
 def test_a_call_whose_wish_has_gone_is_not_made(call, platform):
     Posting.objects.update(state="closed")
     assert deliver(call.pk)
@@ -122,18 +116,11 @@ def test_pauses_grow_where_the_platform_asks_for_them_up_to_an_hour(call, platfo
     assert [*pauses_of(call, len(pauses))] == pauses
 
 
-def test_calls_that_failed_together_are_not_made_together_again(call, platform):
+def test_calls_that_a_platform_puts_off_together_are_neither_made_together_nor_given_up(call, platform):
     platform.failures = [ChannelError("Throttled", retry_after=timedelta(hours=1), reached=False)] * 20
     pauses = [*pauses_of(call, 20)]
     assert len(set(pauses)) > 10
     assert 3600 <= min(pauses) < max(pauses) <= 5400
-
-
-def test_a_platform_that_asks_for_patience_is_not_given_up(call, platform):
-    platform.failures = [ChannelError("Throttled", retry_after=timedelta(seconds=9), reached=False)] * 20
-    for _ in range(20):
-        deliver(call.pk)
-        later(call)
     assert deliver(call.pk)
 
 

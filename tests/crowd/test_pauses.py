@@ -82,14 +82,6 @@ def test_a_round_without_a_hit_is_resumed_once_there_is_one(on_prolific, rehears
     assert rehearsal.study().status == "ACTIVE"
 
 
-def test_a_pause_on_prolifics_own_site_ends_when_it_is_resumed_here(on_prolific, rehearsal, commit):
-    rehearsal.world.act("move_study", study_id=rehearsal.study().id, action="PAUSE", publish_at=None)
-    sync(on_prolific, commit)
-    assert rehearsal.study().status == "PAUSED"
-    resume(on_prolific, commit)
-    assert rehearsal.study().status == "ACTIVE"
-
-
 def test_a_call_that_waited_does_what_is_wanted_when_it_is_made(on_prolific, rehearsal, commit):
     pause_round(on_prolific, actor="robin")  # its call is not made yet
     Round.objects.update(paused_at=None)

@@ -20,12 +20,6 @@ def draft(reward="2.50", **options):
     return make_round(published=False, reward=reward, **options)
 
 
-def test_a_published_round_is_open_and_gives_out_seats(db):
-    made = publish_round(draft(), actor="robin")
-    assert (made.state, made.channel) == ("open", "browser")
-    assert lease_seat(made, worker=make_worker()) is not None
-
-
 def test_publishing_is_stored_before_the_platform_is_called(db, platform):
     publish_round(draft(hits=2), channel="mturk", actor="robin")
     assert platform.calls == []
@@ -98,16 +92,12 @@ def test_a_round_with_missing_pictures_is_published_on_request(db):
     assert Event.objects.get(verb="published").data["missing"] == 4
 
 
-def test_a_round_past_its_ceiling_is_not_published(db):
-    made = draft(hits=2, reward="0.65")
-    Round.objects.update(ceiling="1.29")
-    with pytest.raises(CounterpartError, match=r"\$1.30 .*\$1.29"):
+def test_a_round_may_cost_its_ceiling_and_not_a_cent_more(db):
+    made = draft(hits=2)
+    Round.objects.update(ceiling="4.99")
+    with pytest.raises(CounterpartError, match=r"\$5.00 .*\$4.99"):
         publish_round(made, actor="robin")
     assert Round.objects.get().state == "draft"
-
-
-def test_a_round_may_cost_just_its_ceiling(db):
-    made = draft(hits=2)
     Round.objects.update(ceiling="5.00")
     assert publish_round(made, actor="robin").state == "open"
 
@@ -125,13 +115,6 @@ def test_a_round_is_open_in_one_place_only(db, platform):
     made = publish_round(draft(), actor="robin")
     with pytest.raises(CounterpartError, match="open on browser"):
         publish_round(made, channel="mturk", environment="sandbox", actor="robin")
-
-
-def test_closing_twice_is_one_event(db):
-    made = make_round()
-    closed_at = close_round(made, actor="robin").closed_at
-    assert close_round(made, actor="sam").closed_at == closed_at
-    assert Event.objects.filter(verb="closed").count() == 1
 
 
 def test_a_draft_cannot_be_closed(db):
@@ -169,11 +152,6 @@ def test_a_round_without_seats_is_not_published(db):
         publish_round(draft(hits=0), actor="robin")
 
 
-def test_a_closed_round_gives_out_no_seats(db):
-    made = close_round(make_round(), actor="robin")
-    assert lease_seat(made, worker=make_worker()) is None
-
-
 def test_publishing_a_draft_that_is_closed_meanwhile_is_refused(judged, monkeypatch):
     def check(*given, **more):
         close_round(Round.objects.get(), actor="sam")
@@ -189,21 +167,13 @@ def test_the_join_link_has_the_rounds_secret_and_the_sites_address(db, settings)
     assert join_link(make_round()) == "https://example.org/judge/join/join-round-1/"
 
 
-def test_the_command_publishes_and_prints_the_link(db, capsys):
-    draft(hits=2)
-    call_command("publish", "round-1", channel="browser")
-    printed = capsys.readouterr().out
-    assert "2 seats cost at most $5.00" in printed
-    assert "/judge/join/join-round-1/" in printed
-
-
 def test_the_command_publishes_below_the_floor_only_with_the_option(db, capsys):
     draft(reward="0.65")
     with pytest.raises(CommandError, match="--below-floor"):
         call_command("publish", "round-1", channel="browser")
     assert Round.objects.get().state == "draft"
     call_command("publish", "round-1", "--channel=browser", "--below-floor")
-    assert "is open now" in capsys.readouterr().out
+    assert "/judge/join/join-round-1/" in capsys.readouterr().out
 
 
 def test_a_quote_names_rewards_and_fees_to_the_cent(db):

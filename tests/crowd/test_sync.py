@@ -12,8 +12,7 @@ from django.db.models import Value
 from django.db.models.functions import Concat
 from django.utils import timezone
 
-from annotation.models import Assignment, Judgment, Payment
-from annotation.money.ledger import balances
+from annotation.models import Assignment, Payment
 from annotation.review.decisions import decide
 from core.errors import CounterpartError
 from core.models import Event
@@ -21,25 +20,12 @@ from counterpart_emulators.marketplace import Refusal
 from crowd import tasks
 from crowd.channels import platform
 from crowd.channels.base import ChannelError
-from crowd.models import Posting, Visit
+from crowd.models import Posting
 from crowd.sync import rounds_to_sync, sync_round
 from crowd.tasks import sync_one, sync_rounds
 from crowd.visits.intake import REPEATED
 from tests.crowd.platform import published, rehearsing, sync
 from tests.factories import make_round
-
-
-def test_an_honest_submission_is_stored_accepted_and_paid_once(rehearsal, commit):
-    made = published(hits=1, commit=commit)
-    rehearsal.work(rehearsal.hits()[0], rehearsal.worker())
-    sync(made, commit)
-    sync(made, commit)
-    assert Assignment.objects.get().state == "accepted"
-    assert Judgment.objects.count() == 4
-    assert Payment.objects.get().state == "paid"
-    assert Visit.objects.get().state in ("submitted", "approved")
-    assert rehearsal.available() == "9999.22"
-    assert balances(made)["paid"] == Payment.objects.get().amount
 
 
 @pytest.mark.parametrize(
@@ -167,11 +153,6 @@ def repeated(rehearsal, commit) -> Assignment:
     return Assignment.objects.get(outside_key=again)
 
 
-def test_a_second_answer_to_a_hit_in_its_other_posting_is_not_paid_unseen(repeated):
-    assert (repeated.state, repeated.seat, repeated.payments.count()) == ("flagged", None, 0)
-    assert repeated.problem == REPEATED
-
-
 def test_submissions_are_stored_though_their_workers_cannot_be_shut_out_elsewhere(rehearsal, commit, monkeypatch):
     def fail(*args: object) -> None:
         raise ChannelError("Too many requests.")
@@ -194,7 +175,9 @@ def test_who_is_listed_for_a_hit_cannot_take_its_other_posting(rehearsal, commit
 
 
 @pytest.mark.parametrize("paid", [True, False])
-def test_repeated_work_is_paid_or_rejected_by_a_person_and_never_counted(repeated, commit, person, paid):
+def test_a_second_answer_to_a_hit_is_paid_or_rejected_by_a_person_and_never_counted(repeated, commit, person, paid):
+    assert (repeated.state, repeated.seat, repeated.payments.count()) == ("flagged", None, 0)
+    assert repeated.problem == REPEATED
     with pytest.raises(CounterpartError, match="cannot count"):
         decide(repeated, votes_count=True, paid=True, reason="Fine.", by=person)
     words = {} if paid else {"grounds": "instructions", "evidence": "It is the second answer to the HIT."}

@@ -12,15 +12,6 @@ from crowd.posting.publication import quote, set_terms
 from tests.factories import make_round
 
 
-def price(reward, *, masters):
-    return str(fee_schedule(masters=masters).cost(Decimal(reward)))
-
-
-@pytest.mark.parametrize(("reward", "base", "masters"), [("1.40", "1.68", "1.75"), ("0.65", "0.78", "0.81")])
-def test_the_prices_of_the_papers_rewards(reward, base, masters):
-    assert [price(reward, masters=picked) for picked in (False, True)] == [base, masters]
-
-
 def test_every_reward_up_to_five_dollars_is_estimated_as_the_emulator_debits_it():
     for reward in (Decimal(cents) / 100 for cents in range(1, 501)):
         for picked in (0, 1):

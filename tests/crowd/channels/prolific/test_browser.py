@@ -7,7 +7,7 @@ from annotation.models import Assignment
 from annotation.work.answers import places_of
 from tests.annotation.answering import right_answers
 from tests.browser import press
-from tests.crowd.prolific_rehearsal import Rehearsal, publish, rehearsing
+from tests.crowd.prolific_rehearsal import publish, rehearsing
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
@@ -33,7 +33,8 @@ def judge(page, *, wrong: bool = False) -> None:
 def test_a_participant_consents_answers_and_is_back_on_prolific(there, open_page, live_server):
     publish()
     submission, person = there.reserve()
-    page = browser_of(person, there, open_page)
+    page = open_page(viewport={"width": 360, "height": 800})
+    page.context.request.post(f"{there.emulator.url}/sign-in", form={"participant_id": person})
     page.goto(live_server.url + there.start(submission, person))
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.get_by_role("button", name="Agree and start").click()
@@ -43,10 +44,3 @@ def test_a_participant_consents_answers_and_is_back_on_prolific(there, open_page
     page.wait_for_url(f"{there.emulator.url}/**")
     assert there.status(submission) == "AWAITING REVIEW"
     assert Assignment.objects.get().judgments.count() == 4
-
-
-def browser_of(person: str, there: Rehearsal, open_page):
-    """A browser in which the participant is signed in to Prolific."""
-    page = open_page(viewport={"width": 360, "height": 800})
-    page.context.request.post(f"{there.emulator.url}/sign-in", form={"participant_id": person})
-    return page

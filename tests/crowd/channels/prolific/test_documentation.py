@@ -2,27 +2,12 @@
 
 import re
 from decimal import ROUND_HALF_UP, Decimal
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[4]
-PAGE = (ROOT / "docs/prolific.md").read_text()
-WORDS = " ".join(PAGE.split())
+from tests.project.names import APPS, ROOT
 
-APPS = (
-    "core",
-    "integrations",
-    "corpus",
-    "mitl",
-    "hits",
-    "annotation",
-    "crowd",
-    "dataset",
-    "evaluation",
-    "simulation",
-    "console",
-)
+PAGE = (ROOT / "docs/prolific.md").read_text()
 OWN = ("commands/prolific_emulator.py", "commands/subscribe_hooks.py", "doors/prolific.py")
 
 
