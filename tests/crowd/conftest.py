@@ -9,10 +9,11 @@ from crowd.models import Posting
 from hits.models import Round
 from tests.crowd.framing import post_hit, serve_mturk
 from tests.crowd.platform import rehearsal
+from tests.crowd.prolific_rehearsal import rehearsal as prolific
 from tests.crowd.session_fakes import FakeSessions
 from tests.factories import make_round
 
-__all__ = ["rehearsal"]
+__all__ = ["prolific", "rehearsal"]
 
 
 @pytest.fixture

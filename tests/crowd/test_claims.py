@@ -5,17 +5,20 @@ from django.core.cache import cache
 from django.db import connection, transaction
 from django.utils import timezone
 
-from annotation.models import Assignment, Draft, Report, Worker
+from annotation.models import Assignment, Draft, Judgment, Report, Worker
 from annotation.people.consent import current_sheet, write_words
-from annotation.people.workers import exclude
+from annotation.people.workers import exclude, worker_for
 from annotation.work.leases import expire_leases
+from annotation.work.submissions import submit_answers
 from core.models import Event
 from crowd.channels.base import Listed
 from crowd.models import Posting
 from crowd.sync import keep
 from crowd.visits.claims import purge_claims
 from crowd.visits.intake import take_in
-from hits.models import Round
+from hits.models import Control, Item, Round
+from tests.annotation.answering import leased, right_answers
+from tests.annotation.controlling import settle
 from tests.at_once import at_once
 from tests.crowd.framing import claims, confirm, enter, frame_of, post_hit, save
 from tests.factories import make_round
@@ -121,6 +124,44 @@ def test_the_next_hit_after_a_change_of_the_sheet_shows_it_and_each_consent_is_t
         confirm(claim)
         take_in(claim.pk)
     assert [one.sheet for one in Worker.objects.get().consents.all()] == [first, changed]
+
+
+# Controls: no worker is judged twice by one, whichever way they come
+
+
+@pytest.fixture
+def with_one_control(db) -> list[Posting]:
+    """Two postings of HITs with the same positive control."""
+    made = make_round(hits=2)
+    first, second = Item.objects.filter(control__polarity="positive").order_by("hit__number")
+    pair = {"image": first.image, "caption": first.caption, "control": first.control}
+    Item.objects.filter(pk=second.pk).update(**pair)
+    Control.objects.filter(pk=second.control_id).delete()
+    return [post_hit(hit, f"HIT{hit.number}") for hit in made.hits.all()]
+
+
+def test_who_met_a_control_in_the_pool_is_turned_away_without_a_word_of_controls(stranger, with_one_control):
+    first, second = with_one_control
+    lease = leased(first.round, worker=worker_for(**first.market, external_id="AWORKERONE"))
+    submit_answers(lease, answers=right_answers(lease), active_seconds=60)
+    answer = stranger.get(frame_of(claims(second)))
+    assert (answer.status_code, "1 of the 4 pairs" in answer.text) == (409, True)
+    assert "control" not in answer.text
+
+
+def test_a_control_met_in_a_submission_that_could_not_be_refused_judges_nothing(stranger, with_one_control):
+    """Two HITs were open on the platform at once: the second answer to their control is not stored, and the work waits
+    for a person."""
+    for act in (enter, save):
+        for posting in with_one_control:
+            act(stranger, posting, assignment=f"OF{posting.hit.number}")
+    for claim in Assignment.objects.order_by("pk"):
+        confirm(claim)
+        assert take_in(claim.pk)
+        settle(claim)
+    assert Judgment.objects.filter(item__control__polarity="positive").count() == 1
+    second = Assignment.objects.get(outside_key="OF2")
+    assert (second.state, second.judgments.count()) == ("flagged", 3)
 
 
 @pytest.mark.service

@@ -1,7 +1,12 @@
 """The judging page in a frame of another site, in a browser that blocks every third-party cookie."""
 
-from threading import Event
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import escape
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Event, Thread
 from time import sleep
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import FrameLocator, Page, expect
@@ -13,10 +18,54 @@ from crowd.models import Posting, Visit
 from tests.browser import PATIENCE, Underway, barriers_in_light_and_dark, go_offline
 from tests.browser import press as press_keys
 from tests.crowd.framing import claims, frame_of, post_hit, serve_mturk
-from tests.crowd.platform_site import PlatformSite
 from tests.factories import make_round
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+class PlatformSite:
+    """Serves on 127.0.0.1, which to a browser is another site than the ``localhost`` of the test's own server.
+
+    ``frame`` is the address in its frame; ``taken`` are the forms it was sent: path, origin and fields.
+    """
+
+    def __init__(self) -> None:
+        self.frame = ""
+        self.taken: list[tuple[str, dict[str, str]]] = []
+        site = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self._answer(f'<!doctype html><title>work</title><iframe src="{escape(site.frame)}"></iframe>')
+
+            def do_POST(self) -> None:
+                sent = self.rfile.read(int(self.headers["Content-Length"])).decode()
+                fields = {name: values[0] for name, values in parse_qs(sent, strict_parsing=True).items()}
+                site.taken.append((urlsplit(self.path).path, fields))
+                self._answer("<!doctype html><title>taken</title><h1>The platform has it</h1>")
+
+            def _answer(self, page: str) -> None:
+                body = page.replace("<iframe", '<iframe name="work" width="900" height="900"').encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html; charset=utf-8")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, format: str, *args: object) -> None:
+                """Say nothing."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.origin = f"http://127.0.0.1:{self._server.server_port}"
+
+    @contextmanager
+    def running(self) -> Iterator["PlatformSite"]:
+        thread = Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        yield self
+        self._server.shutdown()
+        thread.join()
+        self._server.server_close()
 
 
 @pytest.fixture

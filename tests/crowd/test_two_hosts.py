@@ -31,7 +31,6 @@ from simulation.doors.mturk import MTurkSite
 from simulation.doors.prolific import ProlificSite
 from tests.annotation.answering import as_form, right_answers
 from tests.chaos.processes import PYTHON, Process, answers
-from tests.crowd import platform, prolific_rehearsal
 from tests.crowd.platform_books import books_of
 from tests.factories import make_collection, make_round
 from tests.ports import reserved_port
@@ -83,18 +82,6 @@ def wait_until(holds: Callable[[], object], *, what: str) -> None:
     while not holds():
         assert time.monotonic() < end, f"{what}: never"
         time.sleep(0.1)
-
-
-@pytest.fixture
-def mturk(settings) -> Iterator[platform.Rehearsal]:
-    with platform.rehearsing(settings) as there:
-        yield there
-
-
-@pytest.fixture
-def prolific(settings) -> Iterator[prolific_rehearsal.Rehearsal]:
-    with prolific_rehearsal.rehearsing(settings) as there:
-        yield there
 
 
 @pytest.fixture
@@ -184,7 +171,7 @@ def state_of(job: Job) -> str:
     return job.state
 
 
-def test_payments_wait_neither_for_a_search_nor_for_a_worker_that_was_killed(mturk, prolific, hosts, tmp_path):
+def test_payments_wait_neither_for_a_search_nor_for_a_worker_that_was_killed(rehearsal, prolific, hosts, tmp_path):
     hosts.start_site("web-1")
     hosts.start_site("web-2")
     hosts.start_worker("worker-1", queues="default,crowd", processes=2)
@@ -212,7 +199,7 @@ def test_payments_wait_neither_for_a_search_nor_for_a_worker_that_was_killed(mtu
     late = [seconds for seconds in waits if seconds > LONGEST_WAIT]
     assert len(late) <= len(waits) // 4  # as the machine may be busy with other tests
     assert [state_of(job) for job in (search, behind)] == [Job.State.RUNNING, Job.State.QUEUED]
-    check(farm, spent=books_of(mturk).total)
+    check(farm, spent=books_of(rehearsal).total)
     check(park, spent=prolific.spent())
 
     hosts.processes["retrieval"].terminate(seconds=PATIENCE)
