@@ -125,14 +125,6 @@ def test_wrong_options_are_reported_in_one_line(capsys, options, reason):
     assert (ended.value.code, *capsys.readouterr()) == (2, "", line)
 
 
-def test_help_shows_a_commands_own_options_and_not_those_of_django(capsys):
-    with pytest.raises(SystemExit):
-        typed("sync", "--help")
-    shown = capsys.readouterr().out
-    assert "--json" in shown
-    assert not [option for option in ("--verbosity", "--settings", "--traceback", "--skip-checks") if option in shown]
-
-
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_shows_every_option_that_a_command_adds(name):
     command = load_command_class(get_commands()[name], name)

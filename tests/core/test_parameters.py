@@ -72,12 +72,5 @@ def test_an_option_can_have_another_name_than_its_parameter():
     assert Driving(dog="bello").as_options() == "--with bello"
 
 
-def test_help_shows_the_default_and_the_value_that_is_wanted():
-    parser = CommandParser()
-    Driving.add_options(parser)
-    assert "--with DOG" in parser.format_help()
-    assert "(default rex)" in parser.format_help()
-
-
 def test_a_page_shows_names_as_they_are_typed():
     assert [NamesField().prepare_value(value) for value in ((), ("US", "CA"), "US, CA")] == ["", "US,CA", "US, CA"]
