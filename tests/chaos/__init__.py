@@ -3,6 +3,6 @@
     python -m tests.chaos sqlite --kills 20            one engine; postgresql needs a server and Redis
     make chaos                                         both engines, 200 each, written into docs/reliability.md
 
-``schedule`` draws what is killed and when, ``processes`` runs the site, ``cuts`` kills, ``crowd`` works on it,
+``processes`` runs the site, ``cuts`` draws what is killed and when and kills it, ``crowd`` works on the site,
 ``ground`` makes the rounds and ``invariants`` checks.
 """

@@ -12,8 +12,7 @@ from shutil import copy
 import psycopg2
 import redis
 
-from tests.chaos.cuts import SPARED
-from tests.chaos.machine import Machine, own_disk
+from tests.chaos.cuts import SPARED, Machine, own_disk
 from tests.ports import reserved_port
 from tests.services import own_postgres, redis_server, tcp_url
 

@@ -1,19 +1,90 @@
-"""Carries out the schedule: kills processes and cuts connections of one run, and of no other."""
+"""What is killed and cut in one run, and when: the same for the same seed. Disk and database server are of the run."""
 
+import os
+import signal
+import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import psycopg2
 import redis
 
-from tests.chaos.machine import Machine
 from tests.chaos.processes import Site
-from tests.chaos.schedule import SERVICES, Cut
 
 SPARED = "chaos"  # the name that the crowd's and the checker's own connections give to PostgreSQL
 LASTS = 4  # seconds of a wrong clock or a full disk while the crowd goes on
 LONGEST_WATCH = 10  # seconds that the killer waits for a call to the platform
+DISK = "2g"
+# How often each kind is drawn. A process takes seconds to come back, a connection none.
+WEIGHTS = {
+    "a web process": 5,
+    "the whole site": 1,
+    "the worker": 3,
+    "the clock": 1,
+    "the emulator": 2,
+    "database connections": 5,
+    "broker connections": 3,
+    "the worker in an act of the platform": 2,
+    "the database server": 1,
+    "the site's clock": 1,
+    "the disk": 1,
+}
+SERVICES = ("database connections", "broker connections", "the database server")  # SQLite and its broker are files
+SHORTEST, LONGEST = 0.3, 3.5  # seconds between two
+
+
+@dataclass(frozen=True)
+class Cut:
+    """``kind`` is killed ``pause`` seconds after the one before; ``pick`` (0 to 1) chooses among several processes."""
+
+    number: int
+    kind: str
+    pause: float
+    pick: float
+
+
+def schedule(*, kills: int, seed: int, without: Collection[str] = ()) -> list[Cut]:
+    """Draw ``kills`` cuts, of all kinds but those ``without`` which the machine or the engine can do."""
+    rng = Random(seed)
+    weights = {kind: weight for kind, weight in WEIGHTS.items() if kind not in without}
+    kinds = rng.choices([*weights], [*weights.values()], k=kills)
+    return [Cut(n, kind, rng.uniform(SHORTEST, LONGEST), rng.random()) for n, kind in enumerate(kinds, 1)]
+
+
+class Machine:
+    """``disk``: a folder on a disk that the run may fill; empty without the right to mount one. ``server``: pgserver's,
+    for PostgreSQL."""
+
+    def __init__(self, disk: str) -> None:
+        self.disk = disk
+        self.server: Any = None
+
+    def restart_database(self, *, at_once: bool) -> None:
+        """Stop the server, ``at_once`` as a crash does or else as an operator does, and start it again."""
+        pid = self.server.get_pid()
+        os.kill(pid, signal.SIGQUIT if at_once else signal.SIGINT)
+        while Path(f"/proc/{pid}").exists():
+            time.sleep(0.05)
+        self.server.ensure_postgres_running()
+
+
+@contextmanager
+def own_disk(folder: Path) -> Iterator[str]:
+    """Mount a disk in memory on the folder. Yields an empty name where that is not allowed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={DISK},mode=700", "chaos", str(folder)]
+    if subprocess.run(mount, capture_output=True).returncode:
+        yield ""
+        return
+    try:
+        yield str(folder)
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 class Killer:

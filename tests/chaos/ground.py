@@ -11,7 +11,7 @@ from django.db import transaction
 from annotation.models import Assignment
 from core.work.jobs import open_job
 from dataset.jobs import release
-from hits.models import Item, Round
+from hits.models import Round
 from tests.factories import make_collection, make_round
 
 REPLICATION = 3
@@ -34,11 +34,6 @@ def publish(browser: Round, mturk: Round) -> None:
             "publish", round.name, channel=channel, skip_missing=True, expected_minutes=Decimal(1), stdout=StringIO()
         )
         round.refresh_from_db()
-
-
-def polarities() -> dict[int, str]:
-    """The polarity of every control, by its item."""
-    return dict(Item.objects.filter(control__isnull=False).values_list("pk", "control__polarity"))
 
 
 def releases(round: Round) -> Iterator[str]:

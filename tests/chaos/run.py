@@ -18,13 +18,12 @@ from crowd.models import Outbox
 from crowd.sync import sync_round
 from crowd.tasks import reconcile
 from dataset.models import Version
+from hits.models import Item
 from tests.chaos.crowd import Crowd
-from tests.chaos.cuts import Killer
-from tests.chaos.ground import make_rounds, polarities, publish, releases
+from tests.chaos.cuts import Cut, Killer, Machine, schedule
+from tests.chaos.ground import make_rounds, publish, releases
 from tests.chaos.invariants import violations
-from tests.chaos.machine import Machine
 from tests.chaos.processes import Site
-from tests.chaos.schedule import Cut, schedule
 
 RELEASE_EVERY = 10  # cuts, first at the second one
 LONGEST_REST = 600.0  # seconds for the site to repair everything
@@ -64,7 +63,8 @@ def run(folder: Path, environment: dict[str, str], machine: Machine, *, kills: i
     try:
         site.wait()
         publish(browser, mturk)
-        crowd = Crowd(site.address, polarities())
+        controls = Item.objects.filter(control__isnull=False).values_list("pk", "control__polarity")
+        crowd = Crowd(site.address, dict(controls))
         begun, jobs = time.monotonic(), releases(browser)
         with crowd.working(browser, mturk, workers=6, turkers=2, seed=seed):
             _wait_for_work(crowd)
