@@ -1,6 +1,5 @@
 """What the doctor finds wrong, and the line to change."""
 
-import json
 from datetime import timedelta
 from functools import cache
 from importlib.metadata import version
@@ -22,6 +21,7 @@ from core.models import Heartbeat, Job
 from hits.models import Round
 from mitl.search import engine_checks, flat_index
 from mitl.search.engines import on_ray
+from tests.commands import figures_printed
 from tests.factories import make_round
 
 pytestmark = pytest.mark.django_db
@@ -59,9 +59,8 @@ def wrong() -> dict[str, str]:
     return {finding.check: finding.change for finding in checks.examine() if finding.change}
 
 
-def test_a_healthy_installation_has_nothing_to_change(healthy, capsys):
-    call_command("doctor", "--json")
-    printed = json.loads(capsys.readouterr().out)
+def test_a_healthy_installation_has_nothing_to_change(healthy):
+    printed = figures_printed("doctor")
     assert printed["wrong"] == 0
     assert {row["check"] for row in printed["findings"]} == {
         *("settings", "https", "proxy", "addresses", "database", "migrations", "storage", "disk", "clock", "queue"),

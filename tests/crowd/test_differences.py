@@ -1,12 +1,10 @@
 """Whatever the two sides see differently is named, and repaired where a program may."""
 
-import json
 from collections.abc import Iterator
 from decimal import Decimal
 
 import pytest
 from django.conf import settings
-from django.core.management import call_command
 from django.test import TestCase
 
 from annotation.models import Assignment, Payment
@@ -20,6 +18,7 @@ from crowd.models import Outbox, Posting, Visit
 from crowd.posting.publication import close_round
 from crowd.sync import rounds_to_sync, sync_round
 from hits.models import Round
+from tests.commands import figures_printed
 from tests.crowd.platform import Rehearsal, published, rehearsing, sync, taken_back_there
 
 
@@ -197,11 +196,9 @@ def test_a_round_in_the_house_has_nothing_to_be_held_against(one_paid):
         find_differences(one_paid)
 
 
-def test_the_command_changes_nothing_without_repair(one_paid, commit, capsys):
+def test_the_command_changes_nothing_without_repair(one_paid, commit):
     Payment.objects.update(state="owed", paid_at=None)
-    call_command("audit", one_paid.name, json=True)
-    looked = json.loads(capsys.readouterr().out)
+    looked = figures_printed("audit", one_paid.name)
     assert (looked["differences"], Payment.objects.get().state) == (1, "owed")
-    call_command("audit", one_paid.name, repair=True, json=True)
-    assert json.loads(capsys.readouterr().out)["mended"] == 1
+    assert figures_printed("audit", one_paid.name, repair=True)["mended"] == 1
     assert Assignment.objects.get().state == "accepted"

@@ -1,4 +1,3 @@
-import json
 from datetime import timedelta
 
 import pytest
@@ -10,6 +9,7 @@ from core.errors import CounterpartError
 from crowd.calls.outbox import deliver_due
 from crowd.messages import write_once, write_to
 from crowd.models import Message, Outbox
+from tests.commands import figures_printed
 from tests.crowd.platform import published, sync
 from tests.factories import make_worker
 
@@ -48,15 +48,13 @@ def test_25_workers_are_written_to_with_three_calls_of_a_platform_that_takes_ten
     assert (len(messages), [name for name, _ in platform.calls]) == (25, ["message"] * 3)
 
 
-def test_whom_the_platform_could_not_reach_is_listed_and_kept(rehearsal, commit, person, capsys):
+def test_whom_the_platform_could_not_reach_is_listed_and_kept(rehearsal, commit, person):
     made = published(hits=3, commit=commit)
     for hit_id, wrong in zip(rehearsal.hits(), (False, False, True), strict=True):
         rehearsal.work(hit_id, rehearsal.worker(), wrong_controls=wrong)
     sync(made, commit)  # two are paid; the third waits for a person, so MTurk does not let us write to them
-    capsys.readouterr()
-    words = ("--subject", "Thanks", "--text", "The round is done.", "--by", person.username, "--json")
-    call_command("write_to_workers", made.name, *words)
-    figures = json.loads(capsys.readouterr().out)
+    words = ("--subject", "Thanks", "--text", "The round is done.", "--by", person.username)
+    figures = figures_printed("write_to_workers", made.name, *words)
     waiting = Assignment.objects.get(state="flagged").worker
     assert (figures["workers"], figures["not delivered"], figures["calls waiting or failed"]) == (3, 1, 0)
     assert [failure["worker"] for failure in figures["failures"]] == [str(waiting)]

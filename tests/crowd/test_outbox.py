@@ -4,7 +4,6 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Payment
-from annotation.money.payments import withdraw
 from core.errors import CounterpartError
 from core.models import Event
 from crowd.calls import outbox
@@ -214,12 +213,6 @@ def test_a_payment_is_under_way_while_the_platform_may_be_making_it(payment, pla
     platform.pay = pay
     assert deliver(Outbox.objects.get(call=Outbox.Call.PAY).pk) == (failure is None)
     assert Payment.objects.get().call == mark
-
-
-def test_a_payment_whose_call_was_put_off_can_be_withdrawn(payment, platform):
-    platform.failures = [ChannelError("Throttled", reached=False)]
-    deliver(Outbox.objects.get(call=Outbox.Call.PAY).pk)
-    assert withdraw(payment.assignment, actor="robin")
 
 
 def test_a_call_that_is_wanted_again_while_it_is_made_stays_wanted(payment, platform):

@@ -32,12 +32,7 @@ Status = Literal[
 ]  # fmt: skip
 
 
-class Workspace(BaseModel):
-    id: Id
-    title: str
-
-
-class Project(BaseModel):
+class Titled(BaseModel):
     id: Id
     title: str
 
@@ -178,16 +173,12 @@ class Pages(Rows[Row], Generic[Row]):
     links: dict[Literal["self", "next", "previous", "last"], Link] = Field(alias="_links")
 
 
-class Members(BaseModel):
-    results: list[Member]
-
-
 ID = "[0-9a-f]{24}"
 SHAPES: dict[tuple[str, str], Any] = {
-    ("GET", "workspaces/"): Pages[Workspace],
+    ("GET", "workspaces/"): Pages[Titled],
     ("GET", f"workspaces/{ID}/balance/"): Balance,
-    ("GET", f"workspaces/{ID}/projects/"): Pages[Project],
-    ("POST", f"workspaces/{ID}/projects/"): Project,
+    ("GET", f"workspaces/{ID}/projects/"): Pages[Titled],
+    ("POST", f"workspaces/{ID}/projects/"): Titled,
     ("POST", "study-cost-calculator/"): Cost,
     ("GET", "filters/"): Rows[Filter],
     ("GET", "studies/"): Pages[ListedStudy],
@@ -204,8 +195,8 @@ SHAPES: dict[tuple[str, str], Any] = {
     ("POST", f"bulk-bonus-payments/{ID}/pay/"): str,
     ("GET", "participant-groups/"): Pages[Group],
     ("POST", "participant-groups/"): Group,
-    ("POST", f"participant-groups/{ID}/participants/"): Members,
-    ("DELETE", f"participant-groups/{ID}/participants/"): Members,
+    ("POST", f"participant-groups/{ID}/participants/"): Rows[Member],
+    ("DELETE", f"participant-groups/{ID}/participants/"): Rows[Member],
     ("POST", "messages/bulk/"): None,
     ("POST", "hooks/secrets/"): Secret,
     ("GET", "hooks/subscriptions/"): Rows[Subscription],
