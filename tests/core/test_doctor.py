@@ -49,12 +49,6 @@ def healthy(settings, tmp_path, monkeypatch):
     heartbeat.beat()
 
 
-@pytest.fixture
-def servers(monkeypatch):
-    """A broker and a database that other computers reach, as a public site has."""
-    monkeypatch.setattr(configuration, "_of_this_computer", dict)
-
-
 def wrong() -> dict[str, str]:
     return {finding.check: finding.change for finding in checks.examine() if finding.change}
 
@@ -96,8 +90,9 @@ def test_an_admin_has_the_checks_on_a_page(healthy, releaser, researcher, settin
 
 
 @pytest.fixture
-def public(servers, settings):
-    """A public site behind TLS."""
+def public(settings, monkeypatch):
+    """A public site behind TLS, with a broker and a database that other computers reach."""
+    monkeypatch.setattr(configuration, "_of_this_computer", dict)
     settings.SITE_URL = "https://judge.example"
     settings.ALLOWED_HOSTS = ["judge.example"]
     settings.BEHIND_TLS = True

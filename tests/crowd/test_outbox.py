@@ -98,11 +98,6 @@ def pauses_of(call, n):
         later(call)
 
 
-@pytest.fixture
-def no_jitter(monkeypatch):
-    monkeypatch.setattr(outbox.random, "uniform", lambda low, high: low)
-
-
 @pytest.mark.parametrize(
     ("asked", "pauses"),
     [
@@ -110,7 +105,8 @@ def no_jitter(monkeypatch):
         ({"retry_after": timedelta(seconds=600), "reached": False}, [600, 1200, 2400, 3600, 3600]),
     ],
 )
-def test_pauses_grow_where_the_platform_asks_for_them_up_to_an_hour(call, platform, no_jitter, asked, pauses):
+def test_pauses_grow_where_the_platform_asks_for_them_up_to_an_hour(call, platform, monkeypatch, asked, pauses):
+    monkeypatch.setattr(outbox.random, "uniform", lambda low, high: low)
     platform.failures = [ChannelError("Throttled", **asked)] * len(pauses)
     assert [*pauses_of(call, len(pauses))] == pauses
 

@@ -105,23 +105,17 @@ def test_a_paused_round_can_be_closed(on_prolific, rehearsal, commit):
     assert rehearsal.study().status in ("COMPLETED", "AWAITING REVIEW")
 
 
-def test_a_paused_round_of_the_browser_pool_leases_no_hit_until_it_is_resumed(db):
+def test_a_paused_round_of_the_browser_pool_takes_answers_and_leases_no_hit_until_it_is_resumed(db):
     made = make_round(hits=2)
     held = lease_seat(made, worker=make_worker())
     call_command("pause", made.name)
     assert lease_seat(made, worker=make_worker()) is None  # the object at hand is from before
     assert lease_seat(made, worker=held.worker) == held
+    submit_answers(held, answers=right_answers(held), active_seconds=300)
+    assert Assignment.objects.get().state == "submitted"
     call_command("resume", made.name)
     assert lease_seat(made, worker=make_worker()) is not None
     assert not Outbox.objects.exists()
-
-
-def test_who_has_a_hit_of_a_paused_round_submits_it(db):
-    made = make_round()
-    assignment = lease_seat(made, worker=make_worker())
-    pause_round(made, actor="robin")
-    submit_answers(assignment, answers=right_answers(assignment), active_seconds=300)
-    assert Assignment.objects.get().state == "submitted"
 
 
 def test_a_paused_round_has_no_forecast_and_is_not_simulated(db):
