@@ -1,4 +1,4 @@
-"""Releases of a small judged round, for the tests of releasing."""
+"""Releases of small judged rounds, and what a version proves, for the tests of releasing."""
 
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -16,8 +16,11 @@ from dataset.releases.release import release as release_described
 from dataset.releases.release_parameters import ReleaseParameters
 from dataset.releases.verification import verify_version
 from dataset.versions.version_files import load_positives
+from hits.models import Round
 from mitl.models import Direction
-from tests.annotation.cast import sample_of
+from tests.annotation.cast import answer, associate, sample_of
+from tests.evaluation.worlds import published
+from tests.hits.pools import SMALL, pack, pool_of
 
 I2T, T2I = Direction.IMAGE_TO_CAPTION, Direction.CAPTION_TO_IMAGE
 
@@ -44,6 +47,21 @@ def release_version(
 def release(round, name="v1", **options) -> Version:
     wishes = {"sample": sample_of(round), "rounds": [round], **options}
     return release_version(name, collection=round.pool.collection, **wishes)
+
+
+def judge(round: Round) -> Round:
+    for hit in published(round).hits.all():
+        n = hit.items.filter(control=None).count()
+        answer(hit, *([1, 2, 4, 3] * n)[:n])
+    return round
+
+
+def released(zoo: Collection) -> Version:
+    """A judged round of three HITs, released with its originals and a scored source."""
+    round = judge(pack("round-1", pool_of(10, images=12, collection=zoo), design=SMALL))
+    pairs = list(round.pool.proposals.order_by("pk").values_list("image_id", "caption_id"))[:3]
+    associate(zoo, "cxc", pairs, score=4)
+    return release(round, merge="original,cxc>=3", partial=True)
 
 
 def pairs_in(version: Version) -> set[tuple[int, int]]:

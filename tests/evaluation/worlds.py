@@ -13,11 +13,10 @@ from mitl.models import Pool
 from mitl.pooling import pool_proposals
 from tests.annotation.cast import answer
 from tests.factories import make_annotator, make_collection, make_retrieval, make_sample
-from tests.hits.pools import pack
+from tests.hits.pools import SMALL, pack
 
 NAMES = ("a", "b", "c")
 START = datetime(2026, 11, 1, tzinfo=UTC)
-SMALL = Design("small", 4, 1, 1)
 AUDIT = {"design": SMALL, "judge": "audit", "audit_share": 0.5, "seed": 4}
 GREEDY = {"design": SMALL, "judge": "audit+greedy", "audit_share": 0.3, "seed": 4}
 

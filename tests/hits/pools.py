@@ -6,11 +6,14 @@ from django.utils import timezone
 from core.progress import Progress, silent
 from corpus.models import Collection
 from hits.models import Round
+from hits.packing.designs import Design
 from hits.rounds.packed_rounds import pack_round
 from hits.rounds.round_parameters import PackParameters
 from mitl.models import Pool
 from mitl.search.gallery import RankedLists, load_lists, store_lists
 from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_sample
+
+SMALL = Design("small", candidates=4, positives=1, negatives=1)
 
 
 def pool_of(n_pairs: int = 40, *, images: int = 30, name: str = "pool", collection: Collection | None = None) -> Pool:

@@ -6,16 +6,13 @@ import pytest
 from corpus.models import Match
 from dataset.releases.packing_replay import check_packing
 from hits.models import Round
-from hits.packing.designs import Design
 from hits.pair_plans import newest_of
 from hits.rounds.packed_rounds import figures_of
 from mitl.models import Pool
 from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_sample
-from tests.hits.pools import pack
+from tests.hits.pools import SMALL, pack
 
 pytestmark = pytest.mark.django_db
-
-SMALL = Design("small", candidates=4, positives=1, negatives=1)
 
 
 def pool_with_originals(asked: int, *, images: int = 20, seed: int = 0) -> Pool:

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
 from django.utils import timezone
 
 from annotation.work.disputes import top_up
@@ -16,11 +15,11 @@ from hits.models import Control, Item, Round, Seat
 from hits.rounds.top_ups import plan_again
 from mitl.models import Pool
 from tests.annotation.cast import answer, associate
-from tests.dataset.releases.packed import SMALL, judge, release, released
-from tests.dataset.releasing import notes, problems, release_version
+from tests.commands import output_of
+from tests.dataset.releasing import judge, notes, problems, release, release_version, released
 from tests.factories import make_collection, make_sample
 from tests.hits.boxes import pool_of_boxes
-from tests.hits.pools import pack, pool_of
+from tests.hits.pools import SMALL, pack, pool_of
 from tests.transactions import taken_back
 
 pytestmark = pytest.mark.django_db
@@ -64,15 +63,14 @@ def narrow(pool: Pool, direction: str) -> None:
     pool.save()
 
 
-def test_a_version_verifies_after_captions_and_images_were_added_and_counts_them_apart(version, tmp_path, capsys):
+def test_a_version_verifies_after_captions_and_images_were_added_and_counts_them_apart(version, tmp_path):
     append(version.collection, tmp_path, **LATER)
     assert problems(version) == []
     assert notes(version) == [
         "2 images were added to zoo since the release.",
         "6 captions were added to zoo since the release.",
     ]
-    call_command("verify", "v1")
-    printed = capsys.readouterr().out
+    printed = output_of("verify", "v1")
     assert "FAILED" not in printed
     assert "note: 6 captions" in printed
 
@@ -82,14 +80,14 @@ def test_a_version_verifies_after_captions_and_images_were_added_and_counts_them
 def test_controls_of_the_whole_gallery_are_drawn_again_as_they_were(direction, sharing, tmp_path):
     pool = pool_of(30, name="other")
     narrow(pool, direction)
-    version = release("v2", judge(pack("round-2", pool, design=SMALL, sharing=sharing)))
+    version = release(judge(pack("round-2", pool, design=SMALL, sharing=sharing)), "v2")
     append(pool.collection, tmp_path, **LATER)
     assert problems(version) == []
 
 
 def test_check_boxes_are_filled_up_again_as_they_were(tmp_path):
     round = judge(pack("boxes", pool_of_boxes(asked=10), task="checkbox"))
-    version = release("v2", round)
+    version = release(round, "v2", partial=True)
     before = problems(version)
     append(round.pool.collection, tmp_path, **LATER)
     assert problems(version) == before
@@ -99,7 +97,7 @@ def test_check_boxes_are_filled_up_again_as_they_were(tmp_path):
 def test_what_was_added_between_packing_and_release_is_not_packed(tmp_path):
     round = pack("round-2", pool_of(10, name="other"), design=SMALL)
     append(round.pool.collection, tmp_path, **LATER)
-    version = release("v2", judge(round))
+    version = release(judge(round), "v2")
     assert problems(version) == []
     assert notes(version) == []
     append(version.collection, tmp_path, last="3")
@@ -118,7 +116,7 @@ def test_a_top_up_after_an_addition_has_the_controls_of_its_round_and_is_packed_
         answer(hit, *([4, 4, 1, 1] * n)[:n], seat=2)
     assert top_up(Round.objects.get(), actor="test") > 0
     assert not Item.objects.filter(caption__key__in=LATER).exists()
-    later = release("v2", Round.objects.get())
+    later = release(Round.objects.get(), "v2", partial=True)
     append(version.collection, tmp_path, last="3")
     assert problems(version) == problems(later) == []
     made = round.top_ups.get()
@@ -199,7 +197,7 @@ def forget(round: Round) -> None:
 def test_a_round_of_an_earlier_program_is_packed_again_from_the_released_gallery(other_pool, tmp_path):
     round = judge(pack("round-2", other_pool, design=SMALL))
     forget(round)
-    version = release("v2", round)
+    version = release(round, "v2")
     append(other_pool.collection, tmp_path, **LATER)
     assert problems(version) == []
     assert not any("cannot be checked" in note for note in notes(version))
@@ -209,7 +207,7 @@ def test_what_an_earlier_program_packed_before_an_addition_cannot_be_checked(oth
     round = judge(pack("round-2", other_pool, design=SMALL))
     forget(round)
     append(other_pool.collection, tmp_path, **LATER)
-    version = release("v2", round)
+    version = release(round, "v2")
     assert problems(version) == []
     (note,) = notes(version)
     assert note.startswith("cannot be checked: whether round round-2 ")

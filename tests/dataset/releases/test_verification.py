@@ -25,10 +25,9 @@ from dataset.versions.file_rows import ReleasedJudgment
 from dataset.versions.version_files import load_judgments, load_pairs
 from hits.models import Control, Item
 from tests.annotation.cast import answer
-from tests.dataset.releases.packed import SMALL, released
-from tests.dataset.releasing import notes, problems, release_version
+from tests.dataset.releasing import notes, problems, release_version, released
 from tests.factories import make_collection
-from tests.hits.pools import pack, pool_of
+from tests.hits.pools import SMALL, pack, pool_of
 
 pytestmark = pytest.mark.django_db
 

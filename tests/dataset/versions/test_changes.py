@@ -4,7 +4,6 @@ from itertools import count
 
 import pytest
 from django.contrib.auth.models import User
-from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -17,11 +16,11 @@ from dataset.versions.changes import Cause, changes_between, count_causes
 from dataset.versions.version_files import load_pairs
 from hits.models import Control, Round
 from tests.annotation.cast import answer, associate
-from tests.dataset.releases.packed import SMALL
-from tests.dataset.releases.packed import release as released_as
+from tests.dataset.releasing import release as release_round
 from tests.dataset.releasing import release_version
+from tests.evaluation.worlds import published
 from tests.factories import make_collection, make_sample
-from tests.hits.pools import pack, pool_of
+from tests.hits.pools import SMALL, pack, pool_of
 from tests.transactions import taken_back
 
 pytestmark = pytest.mark.django_db
@@ -33,9 +32,7 @@ EXAMPLES = count()
 def judged(lasting) -> int:
     User.objects.create(username="robin")
     zoo = make_collection(images=12)
-    round = pack("round-1", pool_of(12, images=12, collection=zoo), design=SMALL, replication=2)
-    round.published_at = timezone.now()
-    round.save()
+    round = published(pack("round-1", pool_of(12, images=12, collection=zoo), design=SMALL, replication=2))
     for number, levels in enumerate([(1, 2, 4, 3), (2, 2, 1, 4), (4, 4, 3, 1)], 1):
         answer(round.hits.get(number=number), *levels)
     answer(round.hits.get(number=1), 4, 4, 1, 1, seat=2, state="flagged")
@@ -53,7 +50,7 @@ def round(judged) -> Round:
 
 
 def release(round: Round, name: str, **options: object) -> Version:
-    return released_as(name, round, **{"merge": "original,cxc>=3", **options})
+    return release_round(round, name, **{"merge": "original,cxc>=3", "partial": True, **options})
 
 
 def robin() -> User:
@@ -107,9 +104,7 @@ def take_another_sample(round: Round, options: dict) -> None:
 
 def another_round(round: Round) -> Round:
     """Judge the pairs of the pool in a second round, with other answers."""
-    made = pack("round-2", round.pool, design=SMALL, seed=1)
-    made.published_at = timezone.now()
-    made.save()
+    made = published(pack("round-2", round.pool, design=SMALL, seed=1))
     for hit in made.hits.all():
         answer(hit, 3, 3, 3, 3)
     return made
@@ -180,12 +175,8 @@ def test_another_policy_for_ties_is_aggregation(round):
     assert {change.cause for change in changes_between(middle, after)} == {Cause.AGGREGATION}
 
 
-@pytest.fixture
-def second(round) -> Round:
-    return another_round(round)
-
-
-def test_a_round_that_was_added_or_left_out_is_the_cause_of_what_its_votes_change(round, second):
+def test_a_round_that_was_added_or_left_out_is_the_cause_of_what_its_votes_change(round):
+    second = another_round(round)
     one, both = release(round, "v1"), release(round, "v2", rounds=[round, second])
     other = release(round, "v3", rounds=[second])
     assert {change.cause for change in changes_between(one, both)} == {Cause.ROUND_ADDED}
@@ -194,7 +185,8 @@ def test_a_round_that_was_added_or_left_out_is_the_cause_of_what_its_votes_chang
     assert {change.cause for change in changes_between(other, both)} == {Cause.ROUND_ADDED}
 
 
-def test_a_vote_is_new_in_a_round_that_both_versions_have(round, second):
+def test_a_vote_is_new_in_a_round_that_both_versions_have(round):
+    second = another_round(round)
     before = release(round, "v1", rounds=[round])
     vote_again(round, {})
     voted, both = release(round, "v2", rounds=[round]), release(round, "v3", rounds=[round, second])

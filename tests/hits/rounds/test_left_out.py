@@ -8,11 +8,8 @@ from django.utils import timezone
 from core.errors import CounterpartError
 from corpus.models import Image
 from hits.models import Control, Item, Round
-from hits.packing.designs import Design
 from hits.rounds.packed_rounds import figures_of
-from tests.hits.pools import pack, pool_of
-
-SMALL = Design("small", candidates=4, positives=1, negatives=1)
+from tests.hits.pools import SMALL, pack, pool_of
 
 
 def test_a_retired_control_is_not_a_control_of_a_later_round(db):

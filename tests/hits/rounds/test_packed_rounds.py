@@ -16,9 +16,7 @@ from hits.question import LATEST
 from hits.rounds.packed_rounds import make_plan
 from hits.task_types.levels import LEVELS
 from tests.hits.gold import listed
-from tests.hits.pools import mirror_of, pack, pool_of
-
-SMALL = Design("small", candidates=4, positives=1, negatives=1)
+from tests.hits.pools import SMALL, mirror_of, pack, pool_of
 
 
 @pytest.fixture(scope="module")
