@@ -1,7 +1,5 @@
 """A turn: a version teaches annotators, which propose what it does not know."""
 
-import json
-
 import pytest
 
 from core.errors import CounterpartError
@@ -13,7 +11,7 @@ from evaluation.auditing.whole_queries import whole_queries
 from hits.models import Round
 from mitl.models import Annotator, Pool
 from mitl.search.gallery import load_lists
-from tests.commands import output_of
+from tests.commands import figures_printed, output_of
 from tests.dataset.releasing import problems, release
 from tests.dataset.turning import first_round
 from tests.evaluation.worlds import judge_all, published
@@ -157,5 +155,5 @@ def test_a_released_turn_is_verified_with_its_lineage(second, both):
 
 
 def test_the_command_prints_the_lineage(first):
-    figures = json.loads(output_of("turn", "first", "other", "--audit-share", "0.5", "--seed", "0", "--json"))
+    figures = figures_printed("turn", "first", "other", "--audit-share", "0.5", "--seed", "0")
     assert [figures[name] for name in ("round", "turn", "beyond", "annotators")] == ["other", 2, "v1", "seen-v1"]

@@ -1,4 +1,3 @@
-import json
 import random
 
 import pytest
@@ -17,7 +16,7 @@ from dataset.verdicts import aggregate_round
 from dataset.versions.rendering import render_judgments
 from hits.models import Control
 from tests.annotation.cast import answer, candidates, propose
-from tests.commands import output_of
+from tests.commands import figures_printed, output_of
 from tests.factories import make_annotator, make_round
 
 pytestmark = pytest.mark.django_db
@@ -145,7 +144,7 @@ def test_votes_on_retired_controls_are_not_used_for_workers(round, tmp_path):
 def test_the_command_prints_workers_in_lines_and_confusions_as_json(round):
     answer(round.hits.get(), 1, 4)
     assert "agreement 1.0" in output_of("aggregate", "round-1", "--workers", "--method", "ordinal")
-    (worker,) = json.loads(output_of("aggregate", "round-1", "--workers", "--json"))["workers"]
+    (worker,) = figures_printed("aggregate", "round-1", "--workers")["workers"]
     assert worker["confusion"] == [[1, 0, 0, 0], [None] * 4, [None] * 4, [0, 0, 0, 1]]
 
 

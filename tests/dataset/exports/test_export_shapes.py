@@ -89,13 +89,6 @@ def test_parquet_holds_pairs_with_labels_and_all_judgments(version, tmp_path):
     assert (labels[4]["votes"], labels[4]["confidence"]) == (2, 1.0)
 
 
-def test_a_version_without_rounds_has_pairs_but_no_judgments(tmp_path):
-    zoo = make_collection("farm")
-    version = release_version("v2", collection=zoo, sample=make_sample(zoo), merge="original")
-    assert list(exported(version, tmp_path, "parquet")) == ["v2_pairs.parquet"]
-    assert {row["graded"] for row in rows_of(tmp_path / "v2_pairs.parquet")} == {2}
-
-
 def test_a_match_that_people_deny_is_not_strict(round, tmp_path):
     denied = round.hits.get().items.get(place=3)
     associate(round.pool.collection, "cxc", [(denied.image_id, denied.caption_id)], score=4)

@@ -104,12 +104,14 @@ def test_a_later_decision_does_not_change_an_export(version, out):
     assert before.read_text() == after.read_text()
 
 
-def test_a_version_without_rounds_has_no_judgments(out):
+def test_a_version_without_rounds_has_pairs_but_no_judgments(out):
     zoo = make_collection()
     version = release_version("v2", collection=zoo, sample=make_sample(zoo), merge="original")
     with pytest.raises(CounterpartError, match="v2 has no rounds"):
         export_version(version, format="judgments-csv", out=out)
     assert not out.exists()
+    (pairs,) = export_version(version, format="parquet", out=out)
+    assert set(parquet.read_table(pairs)["graded"].to_pylist()) == {2}
 
 
 def test_a_file_with_other_content_is_not_overwritten(version, out):

@@ -34,9 +34,9 @@ def large(monkeypatch):
     monkeypatch.setattr("dataset.verdicts.LARGE", 3)
 
 
-def known(judged, pairs=None) -> dict:
+def known(judged) -> dict:
     """What is read of the pairs: pair → level, distribution, confidence, votes, probability."""
-    pairs = pairs or candidates(judged.hits.get())
+    pairs = candidates(judged.hits.get())
     images = list(Image.objects.filter(pk__in=[image for image, _ in pairs]))
     captions = list(Caption.objects.filter(pk__in=[caption for _, caption in pairs]))
     found = verdicts_on(list(Aggregation.objects.all()), images, captions)
@@ -53,12 +53,6 @@ def test_a_file_says_of_every_pair_what_rows_say(judged, request):
     assert known(judged) == in_rows
     assert Verdict.objects.count() == 0
     assert count_verdicts(Aggregation.objects.get()) == 4
-
-
-def test_one_pair_is_looked_up(judged, large):
-    aggregate_round(judged)
-    pair = candidates(judged.hits.get())[1]
-    assert known(judged, [pair]) == {pair: (4, [0.5, 0, 0, 0.5], 0.5, 2, 0.423896)}
 
 
 def test_the_judged_pairs_of_an_image_and_of_a_caption_are_found(judged, large):
@@ -93,17 +87,12 @@ def test_the_same_verdicts_have_the_same_file_and_others_replace_it(judged, larg
         aggregate_round(judged)
     assert Aggregation.objects.get().stored == first
     assert default_storage.exists(first.path)
-    answer(make_another_seat(judged), 4, 4, 4, 4, seat=3)
+    judged.hits.get().seats.create(round=judged, number=3)
+    answer(judged.hits.get(), 4, 4, 4, 4, seat=3)
     with django_capture_on_commit_callbacks(execute=True):
         aggregate_round(judged)
     assert Aggregation.objects.get().stored != first
     assert not default_storage.exists(first.path)
-
-
-def make_another_seat(judged):
-    hit = judged.hits.get()
-    hit.seats.create(round=judged, number=3)
-    return hit
 
 
 def test_below_the_size_verdicts_are_rows_again(judged, monkeypatch, large, django_capture_on_commit_callbacks):

@@ -1,7 +1,6 @@
 """What all files of other tools have in common: pairs, levels, workers. The files are Potato-like or Argilla's."""
 
 import pytest
-from django.core.management import call_command
 
 from annotation.models import Assignment, Judgment, Worker, WorkerIdentity
 from core.errors import CounterpartError
@@ -9,21 +8,20 @@ from core.models import Event
 from corpus.models import Caption, Image
 from dataset.outside_judgments.judgment_import import import_judgments
 from dataset.outside_judgments.judgment_parameters import JudgmentParameters
+from tests.commands import figures_printed
 from tests.factories import make_round
-
-
-def record(number, user, answer, **fields):
-    """A flat record of Argilla with one submitted response."""
-    given = {"match.responses": [answer], "match.responses.users": [user], "match.responses.status": ["submitted"]}
-    return {"id": f"r{number}", **fields, **given}
 
 
 @pytest.fixture
 def records(write):
-    """Write records of one person: (answer, image, caption)."""
+    """Write flat records of Argilla, of one person: (answer, image, caption)."""
 
     def written(*rows, image="image", caption="caption", user="ada"):
-        found = [record(number, user, row[0], **{image: row[1], caption: row[2]}) for number, row in enumerate(rows, 1)]
+        by = {"match.responses.users": [user], "match.responses.status": ["submitted"]}
+        found = [
+            {"id": f"r{number}", image: row[1], caption: row[2], "match.responses": [row[0]], **by}
+            for number, row in enumerate(rows, 1)
+        ]
         return write("records.json", found)
 
     return written
@@ -155,8 +153,7 @@ def test_what_is_not_a_file_of_judgments_is_refused(take, write, content, messag
         take(write("records.json", content))
 
 
-def test_the_command_takes_the_options(round, records, capsys):
+def test_the_command_takes_the_options(round, records):
     path = records(("Yes", "0", "2"), image="picture")
     options = ["--image", "picture", "--levels", "Yes=1", "--format", "argilla", "--answer", "match"]
-    call_command("import_judgments", round.name, str(path), *options, "--json")
-    assert '"judgments": 1' in capsys.readouterr().out
+    assert figures_printed("import_judgments", round.name, path, *options)["judgments"] == 1

@@ -39,14 +39,10 @@ def tasks():
     return [asked, other, skipped]
 
 
-def test_choices_become_judgments_and_cancelled_annotations_none(take, levels, write, tasks):
+def test_choices_become_judgments_with_their_times_and_cancelled_annotations_none(take, levels, write, tasks):
     added = take(write("project-7.json", tasks))
     assert (added.judgments, added.answer_sets, added.workers, added.known, added.skipped) == (3, 2, 2, 0, 1)
     assert levels() == {("worker 1", "0", "2"): 1, ("worker 2", "0", "2"): 3, ("worker 1", "1", "4"): 4}
-
-
-def test_times_are_those_of_the_annotations(take, write, tasks):
-    take(write("project.json", tasks))
     stored = Judgment.objects.order_by("pk").values_list("seconds", "at")
     assert [(seconds, f"{at:%Y-%m-%d %H:%M}") for seconds, at in stored] == [
         (4, "2026-03-09 21:52"),

@@ -13,12 +13,9 @@ from core.files.stored_files import write_file
 from dataset.models import Version
 from dataset.versions import version_files
 from dataset.versions.version_files import manifest_in_storage
-from mitl.models import Direction
 from tests.dataset.releasing import contents, forget_version, read, refuses, release
 
 pytestmark = pytest.mark.django_db
-
-I2T, T2I = Direction.IMAGE_TO_CAPTION, Direction.CAPTION_TO_IMAGE
 
 
 def stored(names: Iterable[str]) -> dict[str, str]:

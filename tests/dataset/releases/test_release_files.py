@@ -12,14 +12,11 @@ from core.errors import CounterpartError
 from core.files.stored_files import write_file
 from dataset.models import Version
 from dataset.versions.version_files import load_judgments, load_pairs, load_positives
-from mitl.models import Direction
 from tests.annotation.cast import answer, candidates, sample_of
 from tests.dataset.releasing import contents, forget_version, read, release
 from tests.factories import make_round, make_worker
 
 pytestmark = pytest.mark.django_db
-
-I2T, T2I = Direction.IMAGE_TO_CAPTION, Direction.CAPTION_TO_IMAGE
 
 
 def test_the_manifest_names_what_the_version_was_made_from(round):

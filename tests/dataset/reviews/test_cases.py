@@ -1,5 +1,3 @@
-import json
-
 import pytest
 from django.core.management import CommandError, call_command
 
@@ -11,7 +9,7 @@ from dataset.reviews.cases import check_queue, counts_of, disagreements, queue_o
 from dataset.reviews.reviews import Conclusion, conclude, undo
 from hits.models import HIT
 from tests.annotation.cast import answer, associate, candidates
-from tests.commands import output_of
+from tests.commands import figures_printed
 from tests.dataset.reviewing import KEPT, exclude_caption, exclude_image, give_level
 from tests.factories import make_assignment, make_collection, make_round, make_worker
 
@@ -211,5 +209,5 @@ def test_a_reviewed_disagreement_and_that_of_an_excluded_caption_are_not_hidden(
 
 def test_the_command_refreshes_counts_and_checks():
     made = judged((1,), (4,))
-    figures = json.loads(output_of("review_queue", made.name, "--json"))
+    figures = figures_printed("review_queue", made.name)
     assert (figures["disagreement"], figures["waiting"]) == (1, 1)

@@ -1,4 +1,3 @@
-import json
 from io import BytesIO
 
 import pytest
@@ -13,7 +12,7 @@ from dataset.models import Review
 from dataset.reviews.cases import queue_of
 from dataset.reviews.cleanup import suggest_clean_up, why_meaningless
 from dataset.reviews.reviews import Conclusion, conclude
-from tests.commands import output_of
+from tests.commands import figures_printed
 from tests.conftest import client_of
 from tests.dataset.reviewing import KEPT
 from tests.factories import make_collection
@@ -72,7 +71,7 @@ def test_a_caption_without_a_picture_is_suspect_and_a_plain_one_is_not(text, is_
 
 def test_suspect_captions_wait_for_a_person(zoo):
     zoo.captions.filter(key="3").update(text="There is no image.")
-    assert json.loads(output_of("cleanup", "zoo", "--json"))["meaningless"] == 1
+    assert figures_printed("cleanup", "zoo")["meaningless"] == 1
     assert suggested(zoo, "meaningless") == {"There is no image.": "says that the picture is missing"}
     assert not Review.objects.exists()
 
@@ -152,7 +151,7 @@ def test_a_folder_without_readable_pictures_is_refused(tmp_path, name, message):
 
 
 def exclude(path, *options) -> dict:
-    return json.loads(output_of("exclude", "zoo", f"--captions={path}", "--grounds=wrong", *options, "--json"))
+    return figures_printed("exclude", "zoo", f"--captions={path}", "--grounds=wrong", *options)
 
 
 @pytest.fixture

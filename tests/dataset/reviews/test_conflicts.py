@@ -1,5 +1,3 @@
-import json
-
 import pytest
 
 from annotation.models import Judgment, Worker
@@ -10,7 +8,7 @@ from dataset.versions.contents import Policies
 from dataset.versions.merging import parse_merge
 from hits.models import Round
 from tests.annotation.cast import answer, associate, candidates, sample_of
-from tests.commands import output_of
+from tests.commands import figures_printed
 from tests.dataset.releasing import release
 from tests.dataset.reviewing import exclude_caption, give_level
 from tests.factories import make_round
@@ -33,11 +31,6 @@ def round():
 
 def contents(round, merge: str = "cxc>=3,original", **policies):
     return preview(sample_of(round), rounds=[round], policies=Policies(merge=tuple(parse_merge(merge)), **policies))
-
-
-def keys(round, pair) -> tuple[str, str]:
-    collection = round.pool.collection
-    return collection.images.get(pk=pair[0]).key, collection.captions.get(pk=pair[1]).key
 
 
 def source(counts, name: str) -> dict:
@@ -72,9 +65,11 @@ def test_votes_of_programs_and_of_rehearsals_are_counted_as_simulated(round):
 def test_a_conflict_names_its_sources_and_votes_and_may_be_with_an_original(round):
     (conflict,) = conflicts_of(contents(round))
     _yes, no, mostly_no = candidates(round.hits.get())
-    assert (conflict.image, conflict.caption) == keys(round, mostly_no)
+    collection = round.pool.collection
+    image, caption = collection.images.get(pk=mostly_no[0]), collection.captions.get(pk=mostly_no[1])
+    assert (conflict.image, conflict.caption) == (image.key, caption.key)
     assert (conflict.level, conflict.votes, conflict.sources) == (3, 1, ("cxc>=3",))
-    associate(round.pool.collection, "original", [no])
+    associate(collection, "original", [no])
     assert {one.sources for one in conflicts_of(contents(round))} == {("cxc>=3",), ("original",)}
 
 
@@ -112,6 +107,6 @@ def test_what_cannot_be_counted_is_refused(round):
 
 
 def test_the_command_counts_lists_and_sends(round):
-    options = ("--rounds=round-1", "--merge=cxc>=3,original", "--send", "--json")
-    figures = json.loads(output_of("conflicts", sample_of(round).name, *options))
+    options = ("--rounds=round-1", "--merge=cxc>=3,original", "--send")
+    figures = figures_printed("conflicts", sample_of(round).name, *options)
     assert (figures["conflicts"], len(figures["listed"]), figures["sent"]) == (1, 1, 1)

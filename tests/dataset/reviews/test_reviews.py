@@ -50,10 +50,6 @@ def pair(round):
     return candidates(round.hits.get())[0]
 
 
-def judged_positive(round) -> int:
-    return release(round).manifest["counts"]["judged_positive"]
-
-
 def test_an_invalid_conclusion_changes_nothing(collection, pair, person):
     caption = (None, pair[1])
     for subject, conclusion, message in (
@@ -94,7 +90,7 @@ def test_undoing_a_review_once_or_twice_lets_the_votes_hold(round, collection, p
     assert undo([review], by=person) == undone
     assert Review.objects.count() == 2
     assert level_of(collection, pair) is None
-    assert judged_positive(round) == 1
+    assert release(round).manifest["counts"]["judged_positive"] == 1
 
 
 def test_undoing_returns_to_what_held_before(round, collection, pair, person):
