@@ -9,8 +9,7 @@ from hits.models import Round
 from tests.annotation.answering import leased
 from tests.annotation.money.moneyed import WORDS, flagged, pooled
 from tests.factories import make_collection, make_round
-from tests.hits.boxes import pack_boxes
-from tests.hits.captions import pack_captions
+from tests.hits.pools import pack_boxes, pack_captions
 
 
 @pytest.fixture

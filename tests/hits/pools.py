@@ -1,15 +1,17 @@
-"""Pools and rounds for the tests of packing."""
+"""Pools and rounds for the tests of packing: of pairs, of check boxes, of captions that are written."""
 
 import numpy as np
 from django.utils import timezone
 
 from core.progress import Progress, silent
 from corpus.models import Collection
+from corpus.samples import sample_queries
 from hits.models import Round
 from hits.packing.designs import Design
 from hits.rounds.packed_rounds import pack_round
 from hits.rounds.round_parameters import PackParameters
 from mitl.models import Pool
+from mitl.pooling import pool_sample
 from mitl.search.gallery import RankedLists, load_lists, store_lists
 from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_sample
 
@@ -39,6 +41,35 @@ def opened(made: Round) -> Round:
     Round.objects.filter(pk=made.pk).update(channel="browser", published_at=timezone.now())
     made.refresh_from_db()
     return made
+
+
+def pool_of_boxes(*, asked: int = 5, each: int = 10, images: int = 12, name: str = "boxes") -> Pool:
+    """The first ``asked`` images with ``each`` captions, their own two among them; one annotator's top-2 lists."""
+    collection = make_collection(f"zoo-{name}", images=images, pictures=True)
+    sample = make_sample(collection, f"queries-{name}")
+    retrieval = make_retrieval(make_annotator(f"machine-of-{name}"), sample, depth=2)
+    captions = list(collection.captions.order_by("pk"))
+    pairs = [
+        (image, captions[(2 * number + place) % len(captions)])
+        for number, image in enumerate(collection.images.order_by("pk")[:asked])
+        for place in range(each)
+    ]
+    pool = make_pool(sample, [retrieval], name=f"pool-{name}", pairs=pairs)
+    pool.control_depth = 2
+    pool.save()
+    return pool
+
+
+def pack_boxes(name: str = "boxes", pool: Pool | None = None, **parameters: object) -> Round:
+    """A published round of the browser pool."""
+    return opened(pack(name, pool or pool_of_boxes(name=name), task="checkbox", **parameters))
+
+
+def pack_captions(name: str = "written", *, images: int = 3, **parameters: object) -> Round:
+    """A published round of the browser pool: one picture each of a new collection."""
+    collection = make_collection(f"zoo-{name}", images=images + 2, pictures=True)
+    sample = sample_queries(f"queries-{name}", collection=collection, images=images, captions=0)
+    return opened(pack(name, pool_sample(sample, actor="test"), task="caption", **parameters))
 
 
 def mirror_of(pool: Pool) -> Pool:

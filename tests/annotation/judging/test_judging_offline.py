@@ -8,7 +8,7 @@ from annotation.work.answers import Answer, save_draft
 from tests.annotation.answering import address, levels_by_place, shown
 from tests.annotation.judging.browsing import at, join, saved, stored, submit, take
 from tests.browser import go_offline, press, wait_for_all
-from tests.hits.captions import pack_captions
+from tests.hits.pools import pack_captions
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -10,9 +10,7 @@ from hits.task_types import TASK_TYPES
 from mitl.models import Pool
 from tests.annotation.answering import SURE, right_answers, shown
 from tests.factories import make_assignment, make_collection, make_pool, make_round, make_sample, make_worker
-from tests.hits.boxes import pack_boxes
-from tests.hits.captions import pack_captions
-from tests.hits.pools import pack, pool_of
+from tests.hits.pools import pack, pack_boxes, pack_captions, pool_of
 
 EVERY_TYPE = sorted(TASK_TYPES)
 

@@ -20,7 +20,7 @@ from dataset.reviews.cases import refresh_queue
 from hits.models import Round
 from tests.annotation.answering import address, leased, shown
 from tests.factories import make_assignment, make_worker
-from tests.hits.captions import pack_captions
+from tests.hits.pools import pack_captions
 
 SENTENCES = ["A dog runs on grass.", "Two people sit on a bench.", "A red kite flies."]
 HARMFUL = 'A <script>alert(1)</script> & a "dog" runs.'

@@ -16,7 +16,7 @@ from simulation.simulated_workers import Reviewer
 from tests.annotation.answering import address, leased
 from tests.annotation.task_types.rounds import vote_on_first
 from tests.factories import make_assignment, make_worker
-from tests.hits.boxes import pack_boxes, pool_of_boxes
+from tests.hits.pools import pack_boxes, pool_of_boxes
 
 
 def screens(assignment: Assignment) -> list[list[Item]]:

@@ -18,8 +18,7 @@ from tests.annotation.cast import answer, associate
 from tests.commands import output_of
 from tests.dataset.releasing import judge, notes, problems, release, release_version, released
 from tests.factories import make_collection, make_sample
-from tests.hits.boxes import pool_of_boxes
-from tests.hits.pools import SMALL, pack, pool_of
+from tests.hits.pools import SMALL, pack, pool_of, pool_of_boxes
 from tests.transactions import taken_back
 
 pytestmark = pytest.mark.django_db

@@ -10,8 +10,7 @@ from hits.rounds.round_parameters import PackParameters, RoundParameters
 from mitl.models import Retrieval
 from tests.evaluation.worlds import SMALL, known_pool
 from tests.factories import make_annotator, make_collection, make_retrieval, make_sample
-from tests.hits.boxes import pool_of_boxes
-from tests.hits.pools import pack
+from tests.hits.pools import pack, pool_of_boxes
 
 pytestmark = pytest.mark.django_db
 

@@ -8,9 +8,8 @@ from core.errors import CounterpartError
 from corpus.models import Match
 from hits.models import Item
 from hits.task_types.checkbox import CHECKBOX
-from tests.hits.boxes import pack_boxes, pool_of_boxes
 from tests.hits.gold import listed
-from tests.hits.pools import mirror_of, pack, pool_of
+from tests.hits.pools import mirror_of, pack, pack_boxes, pool_of, pool_of_boxes
 
 
 def screens_of(packed):
