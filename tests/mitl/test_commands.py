@@ -8,19 +8,6 @@ from tests.factories import make_collection, make_sample
 from tests.mitl.pictured import make_coloured_collection
 
 
-@pytest.fixture
-def zoo(db):
-    collection = make_collection()
-    make_sample(collection)
-    call_command("add_annotator", "words", "--kind", "overlap")
-    return collection
-
-
-def test_add_annotator_prints_the_settings(db):
-    text = output_of("add_annotator", "eyes", "--kind", "embedding", "--option", "dim=8")
-    assert text == "eyes: embedding (image=patches, text=words, dim=8).\n"
-
-
 def test_train_annotator_prints_its_figures(db):
     make_coloured_collection()
     call_command("add_annotator", "eyes", "--kind", "embedding", "--option", "image=histogram")
@@ -29,15 +16,9 @@ def test_train_annotator_prints_its_figures(db):
     assert figures["weights"] == Annotator.objects.get().checksum
 
 
-def test_retrieve_says_what_it_searched_and_what_it_kept(zoo):
-    asked = ("retrieve", "zoo", "--annotators", "words", "--queries", "queries")
-    assert "words over zoo: searched in" in (text := output_of(*asked))
-    assert text.endswith("depth 6, as deep as the gallery allows (of 25).\n")
-    assert "words over zoo: kept from" in output_of(*asked)
-    assert figures_printed(*asked)["words"]["kept"] is True
-
-
-def test_pool_prints_its_counts(zoo):
+def test_pool_prints_its_counts(db):
+    make_sample(make_collection())
+    call_command("add_annotator", "words", "--kind", "overlap")
     call_command("retrieve", "zoo", "--annotators", "words", "--queries", "queries")
     wish = ("--collection=zoo", "--annotators=words", "--queries=queries", "--control-depth=6")
     figures = figures_printed("pool", "p", *wish)

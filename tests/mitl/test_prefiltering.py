@@ -1,13 +1,11 @@
-import json
-
 import pytest
-from django.core.management import call_command
 
 from core.errors import CounterpartError
 from core.models import Event
 from corpus.models import Caption, Collection, Image
 from mitl.models import Pool
 from mitl.pooling import prefilter_pool
+from tests.commands import figures_printed
 from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_sample
 
 TEXTS = {"0": "a brown dog runs", "1": "a dog is asleep", "2": "two red buses", "3": "a bus in town"}
@@ -75,6 +73,6 @@ def test_a_pool_of_which_nothing_is_left_is_not_made(zoo, pool):
     assert Pool.objects.count() == 1
 
 
-def test_the_command_prints_the_figures(pool, capsys):
-    call_command("prefilter", "likely", "--pool", pool.name, "--json")
-    assert json.loads(capsys.readouterr().out) == {"pool": "likely", "proposals": 4, "pairs": 4, "dropped": 4}
+def test_the_command_prints_the_figures(pool):
+    figures = figures_printed("prefilter", "likely", "--pool", pool.name)
+    assert figures == {"pool": "likely", "proposals": 4, "pairs": 4, "dropped": 4}

@@ -70,15 +70,9 @@ def test_a_name_is_of_one_annotator(db):
         ({"name": "two words", "kind": "overlap"}, "two words"),
         ({"kind": "oracle"}, "'oracle'; choose one of blip, clip, embedding"),
         ({"kind": "overlap", "options": {"colour": 1}}, "kind overlap: colour"),
-        (
-            {"kind": "embedding", "options": {"dims": 1, "x": 2}},
-            "kind embedding: dims, x",
-        ),
+        ({"kind": "embedding", "options": {"dims": 1, "x": 2}}, "kind embedding: dims, x"),
         ({"kind": "embedding", "options": {"dim": "wide"}}, "Invalid dim 'wide'"),
-        (
-            {"kind": "embedding", "options": {"dim": "1"}},
-            "Invalid dim '1'",
-        ),
+        ({"kind": "embedding", "options": {"dim": "1"}}, "Invalid dim '1'"),
         ({"kind": "embedding", "options": {"image": "x"}}, "Invalid image 'x': .*patches, histogram"),
         ({"kind": "files"}, "need files; pass --checkpoint"),
     ],
@@ -125,19 +119,16 @@ def test_broken_lists_are_refused(db, tmp_path, content, message):
     assert not Annotator.objects.exists()
 
 
-def test_a_checkpoint_decides_the_settings_that_were_not_given(db, sized):
-    assert add_annotator("net", kind="sized", checkpoint=sized).options == {"dim": 3, "mood": "calm"}
+def test_a_checkpoint_decides_the_settings_that_were_not_given_and_describes_its_network(db, sized):
+    added = add_annotator("net", kind="sized", checkpoint=sized)
+    assert added.options == {"dim": 3, "mood": "calm"}
+    assert added.architecture == {"embedding": "3 numbers", "parameters": "12"}
 
 
 def test_an_option_that_the_checkpoint_contradicts_is_refused(db, sized):
     with pytest.raises(CounterpartError, match="dim is 3, not 7"):
         add_annotator("net", kind="sized", checkpoint=sized, options={"dim": 7})
     assert not Annotator.objects.exists()
-
-
-def test_the_network_of_the_weights_is_described(db, sized):
-    described = add_annotator("net", kind="sized", checkpoint=sized).architecture
-    assert described == {"embedding": "3 numbers", "parameters": "12"}
 
 
 def test_source_and_licence_may_be_given_later(db):

@@ -3,7 +3,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from django.core.management import call_command
 
 from core.errors import CounterpartError
 from core.progress import silent
@@ -15,6 +14,7 @@ from mitl.active_learning.active_steps import Scenario
 from mitl.active_learning.experiments import active_learning
 from mitl.active_learning.paired_images import one_caption_each, read_lessons, read_measured
 from mitl.models import Annotator
+from tests.commands import figures_printed, output_of
 from tests.mitl.plugged import plug_in
 
 SEED = 3
@@ -115,11 +115,6 @@ def test_scores_refuse_annotators_that_do_not_compare_by_an_inner_product(tmp_pa
         make_scenario(tmp_path / "core-set", score=("core-set",)).run(SEED)
 
 
-def test_an_annotator_that_has_only_lists_is_refused(colours):
-    with pytest.raises(CounterpartError, match="kind nn"):
-        active_learning(asked(kind="nn", score=("random",)))
-
-
 def test_embeddings_that_cannot_be_searched_are_explained(tmp_path, little, monkeypatch):
     monkeypatch.setattr(LittleAnnotator, "encode_captions", lambda self, captions: np.zeros((len(captions), 8), "f4"))
     with pytest.raises(CounterpartError, match="After 12 images, .* zero"):
@@ -148,17 +143,15 @@ def test_sums_are_over_steps_and_directions_and_differences_within_seeds():
     assert len(figures["runs"]) == 8
 
 
-def test_the_command_prints_a_table_and_draws_a_chart(colours, little, capsys, tmp_path):
+def test_the_command_prints_a_table_and_draws_a_chart(colours, little, tmp_path):
     plot = tmp_path / "active.svg"
     typed = ["active_learning", "colours", "--kind", "little", "--score", "surplus,random", "--seeds", "2"]
-    call_command(*typed, "--option", "epochs=1", "--plot", str(plot))
-    printed = capsys.readouterr().out
+    printed = output_of(*typed, "--option", "epochs=1", "--plot", plot)
     assert "24 images to learn from" in printed
     assert "surplus - random" in printed
     assert "29.2%" in printed
     assert "paired images" in plot.read_text()
-    call_command(*typed, "--option", "epochs=1", "--json")
-    figures = json.loads(capsys.readouterr().out)
+    figures = figures_printed(*typed, "--option", "epochs=1")
     assert table_of(figures) in printed
     assert figures["options"]["epochs"] == 1
 
@@ -168,6 +161,7 @@ def test_the_command_prints_a_table_and_draws_a_chart(colours, little, capsys, t
     [
         ({"kind": "overlap"}, "kind overlap .*embedding, feedback, kcca, little"),
         ({"kind": "vilt"}, "kind vilt score pair by pair"),
+        ({"kind": "nn", "score": ("random",)}, "kind nn"),
         ({"steps": 15}, "15 steps of 5%"),
         ({"step": 1}, "24 training images .*: 7 at the start, 0 in a step"),
         ({"top_k": 7}, "--top-k 7 need 8 pairs"),

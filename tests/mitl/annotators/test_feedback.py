@@ -1,7 +1,5 @@
 """Relevance feedback moves embeddings towards verified matches and away from rejected pairs."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -13,6 +11,7 @@ from mitl.registration import add_annotator
 from mitl.training.examples import Validation
 from mitl.training.trainer import train_annotator
 from tests.factories import make_annotator, make_collection
+from tests.mitl.searches import add_embeddings
 
 SIZE = 3
 pytestmark = pytest.mark.django_db
@@ -24,17 +23,10 @@ def zoo() -> Collection:
     return make_collection(images=4, captions_each=1)
 
 
-def embedded(folder: Path, images: np.ndarray, captions: np.ndarray) -> Annotator:
-    """An annotator of embeddings from a file: those of image and caption 0, 1, …"""
-    ids = [np.array([str(place) for place in range(len(rows))]) for rows in (images, captions)]
-    np.savez(folder / "base.npz", image_ids=ids[0], images=images, caption_ids=ids[1], captions=captions)
-    return add_annotator("base", kind="files", checkpoint=folder / "base.npz")
-
-
 @pytest.fixture
 def base(zoo, tmp_path) -> Annotator:
     rng = np.random.default_rng(0)
-    return embedded(tmp_path, *(rng.standard_normal((4, SIZE)).astype(np.float32) for _ in range(2)))
+    return add_embeddings(tmp_path, *(rng.standard_normal((4, SIZE)).astype(np.float32) for _ in range(2)), "base")
 
 
 def judge(collection: Collection, levels: dict[tuple[int, int], int]) -> None:
@@ -80,21 +72,17 @@ def test_the_shares_are_those_that_separate_held_out_matches_and_rejected_pairs_
     axes = np.eye(SIZE, dtype=np.float32)
     noise = 0.9 * rng.standard_normal((40, SIZE)).astype(np.float32)
     rows = axes[np.tile(kinds, 2)] + noise
-    embedded(tmp_path, rows[:20], rows[20:])
+    base = add_embeddings(tmp_path, rows[:20], rows[20:], "base")
     pairs = [(image, caption) for image in range(20) for caption in range(20) if image != caption]
     chosen = [pairs[place] for place in rng.permutation(len(pairs))[:160]]
     judge(zoo, {(image, caption): 1 if kinds[image] == kinds[caption] else 4 for image, caption in chosen})
     annotator = taught(zoo)
     assert annotator.trained_on["towards"] > 0
-    before, after = (images @ captions.T for images, captions in (rows_of(one, zoo) for one in _both()))
+    before, after = (images @ captions.T for images, captions in (rows_of(one, zoo) for one in (base, annotator)))
     unseen = [pair for pair in pairs if pair not in chosen]
     of_match = np.array([kinds[image] == kinds[caption] for image, caption in unseen])
     scores = [np.array([table[pair] for pair in unseen]) for table in (before, after)]
     assert _area(scores[1], of_match) > _area(scores[0], of_match) + 0.1
-
-
-def _both() -> list[Annotator]:
-    return list(Annotator.objects.order_by("name"))
 
 
 def _area(scores: np.ndarray, matches: np.ndarray) -> float:

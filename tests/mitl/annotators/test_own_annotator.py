@@ -4,44 +4,35 @@ import re
 import shutil
 import subprocess
 import sys
-from io import StringIO
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
 
 from mitl import annotators
 from mitl.models import Annotator, Retrieval
+from tests.commands import output_of
 from tests.factories import make_collection
 
 ROOT = Path(__file__).resolve().parents[3]
 RECIPE = re.search(r"\*\*Add an annotator\.\*\*(.*?)\n\n", (ROOT / "CONTRIBUTING.md").read_text(), re.S)[1]
 
 
-@pytest.fixture
-def zoo(db):
-    return make_collection("zoo", images=6, captions_each=2, pictures=True)
-
-
-def test_the_recipe_for_an_annotator_makes_a_kind_that_retrieves(zoo, tmp_path, monkeypatch):
-    nearest = re.search(r"such as `(mitl/annotators/\w+\.py)`", RECIPE)
-    (tmp_path / "coin.py").write_text((ROOT / nearest[1]).read_text())
+@pytest.mark.parametrize("form", ["module", "folder"])
+def test_the_recipe_for_an_annotator_makes_a_kind_that_learns_and_retrieves(db, tmp_path, monkeypatch, form):
+    make_collection("zoo", images=6, captions_each=2, pictures=True)
+    if form == "module":
+        nearest = re.search(r"such as `(mitl/annotators/\w+\.py)`", RECIPE)
+        shutil.copy(ROOT / nearest[1], tmp_path / "coin.py")
+    else:
+        nearest = re.search(r"such as `(mitl/annotators/\w+)/`", RECIPE)
+        shutil.copytree(ROOT / nearest[1], tmp_path / "coin")
     monkeypatch.setattr(annotators, "__path__", [*annotators.__path__, str(tmp_path)])
-    call_command("add_annotator", "mine", "--kind", "coin", stdout=StringIO())
-    call_command("retrieve", "zoo", "--annotators", "mine", stdout=StringIO(), stderr=StringIO())
+    output_of("add_annotator", "mine", "--kind", "coin", *(["--option", "dim=2"] if form == "folder" else []))
+    if form == "folder":
+        output_of("train_annotator", "mine", "--collection", "zoo")
+    output_of("retrieve", "zoo", "--annotators", "mine")
     assert Retrieval.objects.get().annotator == Annotator.objects.get(kind="coin")
-    sys.modules.pop("mitl.annotators.coin")
-
-
-def test_a_copied_folder_is_a_kind_that_trains_and_retrieves(zoo, tmp_path, monkeypatch):
-    nearest = re.search(r"such as `(mitl/annotators/\w+)/`", RECIPE)
-    shutil.copytree(ROOT / nearest[1], tmp_path / "coins")
-    monkeypatch.setattr(annotators, "__path__", [*annotators.__path__, str(tmp_path)])
-    call_command("add_annotator", "mine", "--kind", "coins", "--option", "dim=2", stdout=StringIO())
-    call_command("train_annotator", "mine", "--collection", "zoo", stdout=StringIO(), stderr=StringIO())
-    call_command("retrieve", "zoo", "--annotators", "mine", stdout=StringIO(), stderr=StringIO())
-    assert Retrieval.objects.get().annotator == Annotator.objects.get(kind="coins")
-    for module in [name for name in sys.modules if name.startswith("mitl.annotators.coins")]:
+    for module in [name for name in sys.modules if name.startswith("mitl.annotators.coin")]:
         sys.modules.pop(module)
 
 

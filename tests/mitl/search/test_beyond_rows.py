@@ -87,9 +87,7 @@ def test_the_same_search_is_made_once_and_rows_that_came_meanwhile_do_not_matter
 
 def test_items_without_embeddings_are_encoded_once_and_kept(sea, sample, tmp_path):
     """The annotator knows the items too, and so can encode them."""
-    collection = sea.collection
-    images, captions = [f"i{n:02}" for n in range(N)], [f"c{n:02}" for n in range(N)]
-    made = knowing(collection, images, captions, tmp_path)
+    made = knowing(sea.collection, tmp_path)
     first = searched(sea, made, sample)
     assert len(kept_embeddings(sea)) == 6
     keys = keys_of(first, Direction.IMAGE_TO_CAPTION)
@@ -100,7 +98,7 @@ def test_items_without_embeddings_are_encoded_once_and_kept(sea, sample, tmp_pat
 
 
 def test_a_cancelled_search_ends_its_plan_and_keeps_the_embeddings_that_it_made(sea, sample, tmp_path):
-    made = knowing(sea.collection, [f"i{n:02}" for n in range(N)], [f"c{n:02}" for n in range(N)], tmp_path)
+    made = knowing(sea.collection, tmp_path)
     job = open_retrieval(Search(open_gallery(sea.collection, sample, sea), [made]), made, engine="local", shards=None)
     Job.objects.update(cancel_requested=True)
 
@@ -117,10 +115,10 @@ def test_a_cancelled_search_ends_its_plan_and_keeps_the_embeddings_that_it_made(
     assert set(kept) < set(kept_embeddings(sea))
 
 
-def knowing(collection: Collection, images: list[str], captions: list[str], tmp_path) -> Annotator:
+def knowing(collection: Collection, tmp_path) -> Annotator:
     arrays = {
-        "image_ids": np.array([*(row.key for row in collection.images.all()), *images]),
-        "caption_ids": np.array([*(row.key for row in collection.captions.all()), *captions]),
+        "image_ids": np.array([*(row.key for row in collection.images.all()), *(f"i{n:02}" for n in range(N))]),
+        "caption_ids": np.array([*(row.key for row in collection.captions.all()), *(f"c{n:02}" for n in range(N))]),
         "images": np.concatenate([drawn(1, 3, 6), drawn(3, N, 6)]),
         "captions": np.concatenate([drawn(2, 6, 6), drawn(4, N, 6)]),
     }

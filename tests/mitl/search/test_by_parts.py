@@ -47,20 +47,15 @@ def left_in_storage() -> list[str]:
     return [path.name for path in (Path(settings.MEDIA_ROOT) / "searches").rglob("*") if path.is_file()]
 
 
-@pytest.mark.parametrize("shards", [None, 5])
-def test_a_grid_of_parts_comes_to_the_bytes_of_a_single_run(zoo, annotator, shards):
-    single = single_run(zoo, annotator)
-    made = by_parts(zoo, annotator, shards=shards)
-    assert made.sha256 == single
-    assert by_parts(zoo, annotator, shards=3) == made
-    assert retrieve(zoo, annotators=[annotator], depth=9) == [made]
-    assert left_in_storage() == []
-
-
-def test_a_sample_of_queries_is_searched_by_parts_too(zoo, annotator):
-    sample = make_sample(zoo)
+@pytest.mark.parametrize(("shards", "sampled"), [(None, False), (5, False), (4, True)])
+def test_a_grid_of_parts_comes_to_the_bytes_of_a_single_run(zoo, annotator, shards, sampled):
+    sample = make_sample(zoo) if sampled else None
     single = single_run(zoo, annotator, sample)
-    assert by_parts(zoo, annotator, sample, shards=4).sha256 == single
+    made = by_parts(zoo, annotator, sample, shards=shards)
+    assert made.sha256 == single
+    assert by_parts(zoo, annotator, sample, shards=3) == made
+    assert retrieve(zoo, annotators=[annotator], sample=sample, depth=9) == [made]
+    assert left_in_storage() == []
 
 
 class KilledError(Exception):

@@ -1,7 +1,5 @@
 """Embeddings of a gallery's items that were made elsewhere are stored in its parts, all of them or none."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -10,7 +8,7 @@ from core.models import Event
 from corpus.galleries import gallery_files
 from mitl.search.gallery_embeddings import import_embeddings, kept_embeddings, kept_in
 from mitl.search.plans import SearchPlan
-from tests.commands import output_of
+from tests.commands import figures_printed, output_of
 from tests.factories import make_collection
 from tests.mitl.galleries import drawn, make_gallery, npy_folder, query_annotator
 
@@ -108,4 +106,4 @@ def test_the_command_prints_sizes(gallery, annotator, tmp_path):
     path = npy_folder(tmp_path / "npy", drawn(3, N, 6), drawn(4, N, 6))
     said = output_of("import_embeddings", "sea", "theirs", path)
     assert said == "theirs: embeddings of 9 images and 9 captions, 6 each.\n"
-    assert json.loads(output_of("import_embeddings", "sea", "theirs", path, "--json"))["shape"] == [6]
+    assert figures_printed("import_embeddings", "sea", "theirs", path)["shape"] == [6]

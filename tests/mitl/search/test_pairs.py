@@ -10,8 +10,6 @@ from counterpart_annotators.checkpoints import Checkpoints
 from mitl.search.estimates import measure_pace
 from mitl.search.pair_scores import BestSoFar, JointScores, ListedPairs, SampledPairs, Scoring
 
-SHAPE = 40, 60
-
 
 @st.composite
 def samples(draw):
@@ -57,31 +55,20 @@ def test_the_best_so_far_are_the_best_of_all_however_they_stream_by(seed, k, ste
     np.testing.assert_array_equal(best.found[1], np.take_along_axis(scores[queries], best.found[0], 1))
 
 
-class Products(JointScores):
-    """Scores that only these two places give."""
-
-    def pairs(self, images, captions):
-        return np.sin(images * 1000 + captions).astype(np.float32)
-
-
-def scoring(folder, scores) -> Scoring:
-    pairs = SampledPairs(SHAPE, np.arange(0, 40, 3), np.arange(0, 60, 7))
-    gallery = SimpleNamespace(images=[], captions=[])
-    return Scoring(gallery, scores, pairs, batch_size=5, kept=Checkpoints(folder))
-
-
 def test_a_pace_is_measured_on_real_batches_from_all_over_after_one_to_warm_up(tmp_path, monkeypatch):
     asked = []
 
-    class Slow(Products):
+    class Slow(JointScores):
         def pairs(self, images, captions):
             asked.append((int(images[0]), len(images)))
             now[0] += 0.125 if len(asked) > 1 else 100
-            return super().pairs(images, captions)
+            return np.zeros(len(images), np.float32)
 
     now = [0.0]
     monkeypatch.setattr("mitl.search.estimates.perf_counter", lambda: now[0])
-    pace = measure_pace(scoring(tmp_path, Slow()))
+    pairs = SampledPairs((40, 60), np.arange(0, 40, 3), np.arange(0, 60, 7))
+    gallery = SimpleNamespace(images=[], captions=[])
+    pace = measure_pace(Scoring(gallery, Slow(), pairs, batch_size=5, kept=Checkpoints(tmp_path)))
     assert (round(pace.pairs_a_second), pace.batches) == (40, 8)
     assert {length for _, length in asked} == {5}
     assert min(image for image, _ in asked) < 5

@@ -125,16 +125,11 @@ def test_every_epoch_is_written_into_the_curve(colours, little):
     assert trained.architecture == {"parameters": "400"}
 
 
-def test_an_interrupted_training_leaves_its_epochs_and_no_weights(colours, little):
-    with pytest.raises(KeyboardInterrupt):
-        train_annotator("little", collection=colours, progress=interrupted_in(2))
-    little.refresh_from_db()
-    assert (len(little.curve), little.checkpoint, little.trained_on) == (1, "", {})
-
-
-def test_begun_again_it_goes_on_to_the_same_weights(colours, little, tmp_path):
+def test_an_interrupted_training_leaves_its_epochs_from_which_it_goes_on_to_the_same_weights(colours, little, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         train_annotator("little", collection=colours, progress=interrupted_in(3))
+    little.refresh_from_db()
+    assert (len(little.curve), little.checkpoint, little.trained_on) == (2, "", {})
     begun_again = train_annotator("little", collection=colours)
     add_annotator("unbroken", kind="little")
     assert begun_again.checksum == train_annotator("unbroken", collection=colours).checksum

@@ -4,13 +4,16 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
+from chat_asking import Asking, service_at
 from chat_endpoint import Asked, refused, said, serving
 from core.errors import CounterpartError
 from corpus.models import Image, Sample
 from counterpart_annotators.base import CrossEncoder
+from counterpart_annotators.kinds.vlm.spending import Ceiling
 from mitl.annotators import load
+from mitl.hosting import purses
 from mitl.hosting.plain_rows import plain_captions, plain_images
-from mitl.models import Annotator
+from mitl.models import Annotator, ChatRequest
 from mitl.registration import add_annotator
 from mitl.search.request import Cascade
 from tests.factories import make_annotator, make_collection, make_sample
@@ -109,13 +112,23 @@ def test_a_search_that_broke_off_goes_on_without_paying_again(zoo, sample, stub,
     assert found.sha256 == fresh.sha256
 
 
-def test_a_ceiling_stops_a_search_and_a_higher_one_goes_on(zoo, sample, stub, words):
+def test_a_ceiling_stops_a_search_and_a_higher_one_goes_on_from_its_answers(zoo, sample, stub, words):
     wish = {"sample": sample, "depth": 3, "cascade": Cascade(words, 3)}
     with pytest.raises(CounterpartError, match="ceiling of 3 requests"):
         retrieve(zoo, annotators=[seer_at(stub, ceiling=3)], **wish)
     assert len(stub.asked) == 3
     retrieve(zoo, annotators=[seer_at(stub, "higher")], **wish)
-    assert len(stub.asked) > 3
+    assert 3 < len(stub.asked) == ChatRequest.objects.values("question").distinct().count()
+
+
+def test_money_is_never_passed_even_by_many_at_once(transactional_db, stub):
+    most = service_at("").prices.most("dog")
+    asking = Asking(stub, purses, ceiling=Ceiling(100, 2 * most), parallel=8)
+    stub.answer = lambda asked: said("1", usage=None)
+    with pytest.raises(CounterpartError, match="ceiling"):
+        asking.ask(*(f"d{number}g" for number in range(8)))
+    assert len(stub.asked) <= 2
+    assert purses.spent(asking.service.purse)[1] <= 2 * most
 
 
 def test_its_key_comes_from_the_environment_and_is_stored_nowhere(zoo, stub, monkeypatch, settings):
