@@ -1,12 +1,10 @@
 """The three commands: they parse, call the act of their name, and print what it says."""
 
-import json
-
 import pytest
 from django.core.management import CommandError
 
 from corpus.models import Match, Sample
-from tests.commands import output_of
+from tests.commands import figures_printed, output_of
 from tests.corpus.files import jsonl, line, written
 from tests.factories import make_collection
 
@@ -15,7 +13,7 @@ def test_import_collection_says_what_it_did(db, tmp_path):
     path = jsonl(tmp_path / "c.jsonl", line(1), line(2))
     assert output_of("import_collection", "zoo", "--format", "jsonl", path) == "zoo: 2 captions and 1 image added.\n"
     assert "2 captions already imported" in output_of("import_collection", "zoo", "--format", "jsonl", path)
-    assert json.loads(output_of("import_collection", "zoo", "--format", "jsonl", path, "--json"))["captions_added"] == 0
+    assert figures_printed("import_collection", "zoo", "--format", "jsonl", path)["captions_added"] == 0
 
 
 def test_import_collection_appends_and_skips_missing_pictures(db, tmp_path):
@@ -33,7 +31,7 @@ def test_import_matches_goes_to_the_named_collection_and_skips_unknown_ids_on_re
     assert output_of("import_matches", "zoo", "--source", "s", path, "--direction", "i2t") == "s: 1 match added.\n"
     assert Match.objects.get(source="s").caption.key == "2"
     path = written(tmp_path / "m.csv", "image,caption\n0,99\n0,1\n")
-    figures = json.loads(output_of("import_matches", "zoo", "--source", "s", path, "--skip-unknown", "--json"))
+    figures = figures_printed("import_matches", "zoo", "--source", "s", path, "--skip-unknown")
     assert (figures["added"], figures["skipped"]) == (1, 1)
 
 

@@ -3,6 +3,7 @@ files are refused before they are read to their end."""
 
 import gzip
 import json
+from functools import partial
 
 import pytest
 
@@ -32,23 +33,21 @@ def unpacked(monkeypatch):
     return counts
 
 
-def endless(path, start: str):
+@pytest.mark.parametrize(
+    ("read", "start", "message"),
+    [
+        (partial(import_collection, "zoo", format="jsonl"), json.dumps(line()) + '\n{"text": "', "line 2: longer than"),
+        (partial(import_collection, "zoo", format="coco"), '{"images": [{"filename": "', "without an end"),
+        (lambda path: import_matches(make_collection(), source="cxc", path=path), "image,caption\n0,0\n", "line 3|CSV"),
+    ],
+    ids=["JSON lines", "JSON", "tables of matches"],
+)
+def test_of_one_text_without_an_end(db, tmp_path, unpacked, read, start, message):
+    path = tmp_path / "endless.gz"
     with gzip.open(path, "wt", compresslevel=1) as file:
         file.write(start + "a" * ENDLESS)
-    return path
-
-
-def test_of_json_lines(db, tmp_path, unpacked):
-    path = endless(tmp_path / "captions.jsonl.gz", json.dumps(line()) + "\n" + '{"text": "')
-    with pytest.raises(CounterpartError, match="line 2: longer than"):
-        import_collection("zoo", format="jsonl", path=path)
-    assert unpacked[0] < ENDLESS / 4
-
-
-def test_of_json(db, tmp_path, unpacked):
-    path = endless(tmp_path / "captions.json.gz", '{"images": [{"filename": "')
-    with pytest.raises(CounterpartError, match="without an end"):
-        import_collection("zoo", format="coco", path=path)
+    with pytest.raises(CounterpartError, match=message):
+        read(path=path)
     assert unpacked[0] < ENDLESS / 4
 
 
@@ -71,10 +70,3 @@ def test_brackets_in_texts_are_no_levels(tmp_path, size):
         read = BoundedJson(path.name, file).read
         assert b"".join(iter(lambda: read(size), b"")) == path.read_bytes()
     assert list(json_items(path, "item.item")) == texts
-
-
-def test_of_tables_of_matches(db, tmp_path, unpacked):
-    path = endless(tmp_path / "matches.csv.gz", "image,caption\n0,0\n")
-    with pytest.raises(CounterpartError, match="line 3: longer|not valid CSV"):
-        import_matches(make_collection(), source="cxc", path=path)
-    assert unpacked[0] < ENDLESS / 4

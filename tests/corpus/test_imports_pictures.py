@@ -12,7 +12,7 @@ from core.files.storage import WholeFileStorage
 from corpus.imports import import_collection, import_pictures
 from corpus.models import Collection, Image
 from corpus.pictures.stored_pictures import open_picture
-from tests.corpus.files import jsonl, line, picture_folder, written
+from tests.corpus.files import jsonl, line, picture_folder
 from tests.factories import picture
 
 
@@ -117,13 +117,6 @@ def test_a_file_name_that_leads_out_of_the_folder_is_refused(db, tmp_path, folde
     with pytest.raises(CounterpartError, match=r"^1 file name .*(secret|link)"):
         imported(path, folder, skip_missing=True)
     assert not Collection.objects.exists()
-
-
-def test_the_folder_format_brings_its_own_pictures(db, folder):
-    written(folder / "10.txt", "a cat\ntwo cats")
-    summary = import_collection("zoo", format="folder", path=folder)
-    assert (summary.captions_added, summary.pictures_added, summary.images_without_captions) == (2, 2, 1)
-    assert not import_collection("zoo", format="folder", path=folder).changed
 
 
 @pytest.mark.shared

@@ -96,12 +96,6 @@ def test_unknown_ids_are_named_and_counted_and_nothing_is_written(zoo, path):
     assert keys() == set()
 
 
-def test_unknown_ids_may_be_skipped(zoo, path):
-    summary = imported(zoo, path, "image,caption\n0,3\n0,90\n", skip_unknown=True)
-    assert (summary.added, summary.skipped) == (1, 1)
-    assert str(summary) == "other: 1 match added; 1 with unknown ids skipped."
-
-
 def test_a_key_goes_before_a_file_name(zoo, path):
     zoo.images.filter(key="1").update(file_name="0")
     imported(zoo, path, "image,caption\n0,3\n")

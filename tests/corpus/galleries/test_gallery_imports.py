@@ -1,7 +1,6 @@
 """A gallery is imported whole or not at all, in parts that depend on its items alone."""
 
 import hashlib
-import json
 import os
 from datetime import timedelta
 
@@ -18,7 +17,7 @@ from corpus.galleries import gallery_files
 from corpus.galleries.gallery_imports import files_of, import_gallery
 from corpus.galleries.item_parts import captions_of, images_of, parts_of
 from corpus.models import Caption, Gallery, Image
-from tests.commands import output_of
+from tests.commands import figures_printed, output_of
 from tests.corpus.files import gallery_folder, gallery_items
 from tests.factories import make_collection
 
@@ -191,5 +190,5 @@ def test_the_command_says_what_there_is(collection, tmp_path):
     path = gallery_folder(tmp_path, *gallery_items())
     said = output_of("import_gallery", "sea", path, "--collection", "zoo")
     assert said == "sea: 5 images and 5 captions to search for queries of zoo.\n"
-    figures = json.loads(output_of("import_gallery", "sea", path, "--collection", "zoo", "--json"))
+    figures = figures_printed("import_gallery", "sea", path, "--collection", "zoo")
     assert figures == {"gallery": "sea", "images": 5, "captions": 5, "digest": Gallery.objects.get().digest}

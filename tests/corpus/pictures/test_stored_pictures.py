@@ -65,15 +65,6 @@ def test_a_decompression_bomb_is_refused_before_it_is_unpacked():
         store_picture("zoo", "7", "bomb.png", bomb)
 
 
-def turned_picture() -> bytes:
-    """A 4 x 2 picture, red on its left, that says: show me turned a quarter clockwise."""
-    image = Pillow.new("RGB", (40, 20), "blue")
-    image.paste("red", (0, 0, 20, 20))
-    exif = Pillow.Exif()
-    exif[0x0112] = 6
-    return encoded(image, "JPEG", exif=exif, quality=95)
-
-
 def kept(content: bytes) -> Image:
     collection = make_collection(images=1)
     stored = store_picture("zoo", "0", "0.jpg", content)
@@ -82,7 +73,11 @@ def kept(content: bytes) -> Image:
 
 
 def test_a_turned_picture_is_measured_and_opened_as_shown(db):
-    image = kept(turned_picture())
+    drawn = Pillow.new("RGB", (40, 20), "blue")
+    drawn.paste("red", (0, 0, 20, 20))
+    exif = Pillow.Exif()
+    exif[0x0112] = 6  # show it turned a quarter clockwise
+    image = kept(encoded(drawn, "JPEG", exif=exif, quality=95))
     opened = open_picture(image)
     assert opened.size == (image.width, image.height) == (20, 40)
     red, _green, blue = opened.getpixel((10, 5))
