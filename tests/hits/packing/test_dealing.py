@@ -32,12 +32,6 @@ def deal(hits, pairs, *, design=SMALL, positives, negatives, sharing="avoid"):
     return [(hit, (image, caption), ROLES[role]) for hit, image, caption, role in np.stack(dealt, axis=1).tolist()]
 
 
-def test_an_exhausted_deck_is_shuffled_again():
-    cards = deck(*((n, n) for n in range(20)))
-    first, second = ([cards.deal(table(), "avoid") for _ in range(20)] for _ in range(2))
-    assert first != second
-
-
 @settings(max_examples=50, deadline=None)
 @given(
     gold=st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=8),
@@ -57,13 +51,6 @@ def test_a_deck_deals_as_one_that_looks_through_all_its_cards(gold, laid, sharin
         if wanted:
             turns[wanted] = int(turns[wanted]) + 1 + next(numbers)
         assert cards.deal(table(*pairs), sharing) == wanted
-
-
-def test_full_hits_get_the_controls_of_their_design():
-    dealt = deal([0, 1, 0, 1], [(0, 0), (1, 1), (2, 2), (3, 3)], positives=[(8, 8), (9, 9)], negatives=[(5, 6), (6, 5)])
-    assert Counter((hit, polarity) for hit, _, polarity in dealt) == {
-        (0, POSITIVE): 1, (0, NEGATIVE): 1, (1, POSITIVE): 1, (1, NEGATIVE): 1,
-    }  # fmt: skip
 
 
 def test_a_short_hit_is_topped_up_with_both_kinds_in_turn():

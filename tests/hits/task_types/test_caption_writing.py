@@ -1,6 +1,5 @@
 """HITs in which captions are written: a sample's images, five in a HIT, without captions and controls."""
 
-import json
 from collections import Counter
 
 import pytest
@@ -11,6 +10,7 @@ from corpus.samples import sample_queries
 from hits.models import Control, Item, Round, Seat
 from mitl.models import Pool
 from mitl.pooling import pool_sample
+from tests.commands import figures_printed
 from tests.factories import make_collection
 from tests.hits.pools import mirror_of, pack, pool_of
 
@@ -59,9 +59,8 @@ def test_a_sample_without_images_is_refused():
         pool_sample(captions, actor="x")
 
 
-def test_the_command_packs_a_sample(sample, capsys):
-    call_command("pack", "r", "--sample", "queries", "--task", "caption", "--seed", "3", "--json")
-    figures = json.loads(capsys.readouterr().out)
+def test_the_command_packs_a_sample(sample):
+    figures = figures_printed("pack", "r", "--sample", "queries", "--task", "caption", "--seed", "3")
     assert (figures["pictures"], figures["seats"], figures["cost_browser"]) == (7, 10, "6.50")
     call_command("pack", "r", "--sample", "queries", "--task", "caption", "--seed", "3")
     assert Round.objects.count() == 1
