@@ -10,15 +10,11 @@ from simulation.doors.prolific import ProlificSite
 from simulation.profiles import load_profile
 
 
-def drawn(profile, count=10_000):
-    rng = np.random.default_rng(1)
-    return Counter(drawn_conduct(profile, rng) for _ in range(count))
-
-
 @pytest.mark.parametrize("preset", ["rehearsal", "participants", "careful"])
 def test_turns_go_as_often_astray_as_the_profile_says(preset):
-    profile = load_profile(preset)
-    shares = {name: count / 10_000 for name, count in drawn(profile).items()}
+    profile, rng = load_profile(preset), np.random.default_rng(1)
+    drawn = Counter(drawn_conduct(profile, rng) for _ in range(10_000))
+    shares = {name: count / 10_000 for name, count in drawn.items()}
     straying = {name: share for name, share in profile.misconduct.items() if share}
     assert shares == pytest.approx(straying | {"": 1 - sum(straying.values())}, abs=0.01)
 

@@ -26,11 +26,6 @@ def write(tmp_path):
     return write
 
 
-@pytest.mark.parametrize("preset", ["careful", "paper", "rehearsal"])
-def test_presets_are_good_profiles(preset):
-    assert len(load_profile(preset).confusion) == 4
-
-
 def test_conduct_may_be_left_out_and_then_no_worker_strays(write):
     read = load_profile(write(GOOD))
     assert (read.careless_workers, set(read.misconduct.values())) == (0.5, {0.0})
@@ -58,8 +53,3 @@ def test_conduct_may_be_left_out_and_then_no_worker_strays(write):
 def test_a_bad_profile_is_refused_by_field(write, content, message):
     with pytest.raises(CounterpartError, match=message):
         load_profile(write(content))
-
-
-def test_an_unknown_profile_is_refused_with_the_presets():
-    with pytest.raises(CounterpartError, match="'sleepy': use careful, paper"):
-        load_profile("sleepy")

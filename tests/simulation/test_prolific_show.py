@@ -1,6 +1,5 @@
 """A whole round on Prolific's emulator, played over HTTP by a simulated crowd of every conduct."""
 
-import json
 from collections import Counter
 from decimal import Decimal
 from io import StringIO
@@ -18,6 +17,7 @@ from hits.models import Round
 from hits.rounds.packed_rounds import pack_round
 from hits.rounds.round_parameters import PackParameters
 from simulation.simulated_workers import reviewing_user
+from tests.commands import figures_printed
 from tests.crowd.prolific_rehearsal import Rehearsal
 from tests.factories import make_collection
 from tests.hits.pools import pool_of
@@ -68,12 +68,11 @@ def check(made: Round, there: Rehearsal) -> None:
     assert set(Counter(Judgment.objects.values_list("worker", "image", "caption")).values()) <= {1}
 
 
-def test_a_whole_round_ends_with_every_answer_stored_once_and_all_workers_paid_once(prolific, capsys):
+def test_a_whole_round_ends_with_every_answer_stored_once_and_all_workers_paid_once(prolific):
     hits, votes = 10, 2
     pool = pool_of(16 * hits, images=20, collection=make_collection(images=20, pictures=True))
     made = publish(pack_round("show", pool, PackParameters(replication=votes, reward=Decimal("2.00"), seed=1)))
-    call_command("simulate", "show", workers=40, seed=6, json=True)
-    crowd = json.loads(capsys.readouterr().out)
+    crowd = figures_printed("simulate", "show", workers=40, seed=6)
     end(made, prolific)
     strayed = ("excluded", "returned", "abandoned", "submitted twice", "without code", "on two devices")
     assert all(crowd[conduct] for conduct in strayed), crowd
@@ -86,5 +85,4 @@ def test_a_whole_round_ends_with_every_answer_stored_once_and_all_workers_paid_o
     assert late, "no worker ran out of time after answering"
     assert {each.status for each in late} <= {"TIMED-OUT", "RETURNED"}
     assert made.seats.filter(state="open").count() == 0
-    call_command("audit", "show", json=True)
-    assert json.loads(capsys.readouterr().out)["differences"] == 0
+    assert figures_printed("audit", "show")["differences"] == 0

@@ -1,17 +1,16 @@
 """A whole round on the emulator: simulated workers of every conduct, and our commands."""
 
-import json
 from collections import Counter
 from decimal import Decimal
 
 import pytest
-from django.core.management import call_command
 
 from annotation.models import Assignment, Judgment, Payment
 from crowd.models import Posting, Visit
 from hits.models import Round
 from hits.rounds.packed_rounds import pack_round
 from hits.rounds.round_parameters import PackParameters
+from tests.commands import figures_printed, output_of
 from tests.crowd.platform import Rehearsal
 from tests.crowd.platform_books import Books, check_both_sides, check_judgments
 from tests.factories import make_collection
@@ -35,11 +34,6 @@ def packed() -> Round:
     return made
 
 
-def run(capsys, name: str, *arguments: object) -> dict:
-    call_command(name, "show", *map(str, arguments))
-    return json.loads(capsys.readouterr().out)
-
-
 def submitted_there(there: Rehearsal) -> list[tuple[int, str]]:
     """Our HIT and the worker of every submission, as the emulator itself has them."""
     ours = dict(Posting.objects.values_list("external_id", "hit"))
@@ -61,13 +55,11 @@ def check_crowd(crowd: dict, theirs: Books) -> None:
     assert theirs.statuses["Abandoned"] == crowd["abandoned"]
 
 
-def test_a_whole_round_ends_with_every_answer_stored_once_and_every_cent_accounted_for(there, packed, capsys):
-    call_command("publish", "show", "--channel", "mturk", "--environment", "emulator", "--expected-minutes", "4")
-    capsys.readouterr()
-    crowd = run(capsys, "simulate", "--workers", 40, "--seed", 4, "--json")
-    call_command("close", "show")
-    assert "16 of 16 seats filled" in capsys.readouterr().out
-    run(capsys, "sync", "--json")
+def test_a_whole_round_ends_with_every_answer_stored_once_and_every_cent_accounted_for(there, packed):
+    output_of("publish", "show", "--channel", "mturk", "--environment", "emulator", "--expected-minutes", "4")
+    crowd = figures_printed("simulate", "show", "--workers", "40", "--seed", "4")
+    assert "16 of 16 seats filled" in output_of("close", "show")
+    output_of("sync", "show")
     theirs, submitted = check_both_sides(packed, there), crowd["submitted"]
     check_crowd(crowd, theirs)
     check_judgments(packed)
@@ -76,7 +68,7 @@ def test_a_whole_round_ends_with_every_answer_stored_once_and_every_cent_account
     assert Judgment.objects.count() == 18 * submitted
     assert theirs.spent == {"reward": submitted * Decimal("1.00"), "fee": submitted * Decimal("0.20")}
     assert max(Counter(submitted_there(there)).values()) == 1
-    assert run(capsys, "audit", "--json") == {"differences": 0, "platform": []}
-    ledger = run(capsys, "ledger", "--json")
+    assert figures_printed("audit", "show") == {"differences": 0, "platform": []}
+    ledger = figures_printed("ledger", "show")
     assert (ledger["planned"], ledger["held"], ledger["owed"]) == ("0.00", "0.00", "0.00")
     assert Decimal(ledger["paid"]) + Decimal(ledger["fees"]) == theirs.total == Decimal("1.20") * submitted

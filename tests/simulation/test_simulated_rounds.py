@@ -5,18 +5,13 @@ from core.errors import CounterpartError
 from crowd.posting.publication import close_round
 from hits.models import Control, Round
 from simulation.simulated_rounds import simulate_round
-from tests.annotation.cast import answer as say_levels
+from tests.annotation.cast import answer
 from tests.factories import make_collection, make_round
 
 
 @pytest.fixture
 def round(transactional_db):
     return make_round(hits=6, candidates=3)
-
-
-def say_all(hit):
-    """Let a person answer all pairs of the HIT."""
-    return say_levels(hit, *[1] * 3)
 
 
 def test_every_seat_is_filled_directly(round, profile):
@@ -97,7 +92,7 @@ def test_bad_wishes_change_nothing(round):
         ({"workers": 0}, "Invalid number of workers 0: use 1 to 10,000"),
         ({"workers": 10_001}, "Invalid number of workers 10,001"),
         ({"seed": -1}, "Invalid seed -1: use a whole number from 0 to"),
-        ({"profile": "sleepy"}, "Unknown crowd profile 'sleepy'"),
+        ({"profile": "sleepy"}, "'sleepy': use careful, paper"),
         ({"truth": "eccv"}, "not in zoo: eccv"),
         ({"through_http": "localhost:8000"}, "Invalid address localhost:8000"),
         ({"through_http": "http://127.0.0.1:9"}, "Nothing answers at http://127.0.0.1:9/"),
@@ -133,7 +128,7 @@ def test_the_pages_take_reasons_too(transactional_db, profile, live_server):
 
 
 def test_exactly_the_simulated_votes_are_marked_and_counted(round, profile):
-    say_all(round.hits.get(number=1))
+    answer(round.hits.get(number=1), 1, 1, 1)
     figures = simulate_round(round, workers=2, profile=profile(), among_people=True)
     assert (Judgment.objects.simulated().count(), Judgment.objects.count()) == (5 * 5, 6 * 5)
     assert (figures["simulated votes"], figures["people's votes"]) == (25, 5)
@@ -141,14 +136,14 @@ def test_exactly_the_simulated_votes_are_marked_and_counted(round, profile):
 
 
 def test_votes_of_a_rehearsal_are_simulated_whoever_gave_them(round):
-    say_all(round.hits.get(number=1))
+    answer(round.hits.get(number=1), 1, 1, 1)
     assert not Judgment.objects.simulated().exists()
     Round.objects.update(rehearsal=True)
     assert Judgment.objects.simulated().count() == 5
 
 
 def test_a_round_in_which_people_took_hits_is_simulated_only_on_request(round, profile):
-    say_all(round.hits.get(number=1))
+    answer(round.hits.get(number=1), 1, 1, 1)
     with pytest.raises(CounterpartError, match="1 person .* --among-people"):
         simulate_round(round, profile=profile())
     assert Assignment.objects.count() == 1

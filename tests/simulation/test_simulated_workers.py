@@ -17,11 +17,6 @@ def answers_of(person, *, reasons=False, seed=0):
     return answer_hit(person, SEEN, task=LEVELS, reasons=reasons, rng=np.random.default_rng(seed))[0]
 
 
-def test_an_exact_worker_says_what_they_see():
-    (person,) = make_crowd(EXACT, workers=1, seed=0)
-    assert [answer.level for answer in answers_of(person)] == [seen.level for seen in SEEN]
-
-
 def test_a_worker_confuses_levels_in_their_own_shares():
     (person,) = make_crowd(replace(load_profile("paper"), careless_workers=0), workers=1, seed=3)
     shares = np.zeros((4, 4))
