@@ -1,5 +1,5 @@
 # make demo    a whole round on a drawn collection, then the site        (ARGS=--no-serve stops before serving)
-# make check   the fast part of the tests, on SQLite                     (about four minutes)
+# make check   the fast part of the tests, on SQLite                     (five minutes or so)
 # make test    everything CI runs: checks, both databases, slow and browser tests
 # make audit   known vulnerabilities of the locked packages; asks the advisory database on the network
 # make lock    requirements-locked.txt and requirements-gpu-locked.txt written again, after a change of what Counterpart runs on
