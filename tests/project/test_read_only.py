@@ -14,7 +14,7 @@ from django.db import connection
 from core.site.environment import database
 from dataset.publications import publish
 from tests.annotation.cast import answer, sample_of
-from tests.chaos.machine import own_disk
+from tests.chaos.cuts import own_disk
 from tests.dataset.releasing import release, release_version
 from tests.factories import make_collection, make_round
 
