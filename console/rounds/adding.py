@@ -1,5 +1,5 @@
-"""More work after a round: HITs added to it, for the first items of registered models or to continue an audit, with the
-cost first; and the next turn, planned by a job, of which annotators propose pairs beyond its version."""
+"""More work after a round: HITs added for the first items of registered models or to continue an audit, with the cost
+first; and the next turn, planned by a job, for which annotators propose pairs beyond the round's version."""
 
 from django import forms
 from django.contrib import messages

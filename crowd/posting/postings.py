@@ -48,7 +48,7 @@ def post_open_seats(round: Round) -> int:
             missing = places_missing([current])[current.pk]
             added = _post_places(current, min(missing, int(left // cost) if cost else missing))
         for hit, missing in list(hits_to_post(current)):
-            # What was added above is not in left, which was read before.
+            # The seats added above are not in ``left``, which was read before.
             affordable = int(left // cost) - added if cost else missing
             added += _post(current, hit, min(missing, affordable))
         send_round_on_commit(current)

@@ -89,7 +89,7 @@ def _is_row(value: object) -> bool:
 
 
 def marks_of(item: Item) -> tuple[str, ...]:
-    """What stands for the item on a page."""
+    """Return the texts that identify the item on a page."""
     pair, caption = reverse("pair", args=[item.image_id, item.caption_id]), reverse("caption", args=[item.caption_id])
     return pair, caption, item.caption.text
 

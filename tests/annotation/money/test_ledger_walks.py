@@ -105,7 +105,7 @@ def end_there(walk, posting):
     post_open_seats(walk.made)
 
 
-# What may befall a round: the rows of which one is drawn, None for the round itself, and what is done to it.
+# Acts on a round: the rows of which one is drawn (None: the round itself), and the act.
 ACTS = {
     "take": (None, lambda walk, made: begin(made)),
     "hand in": (None, lambda walk, made: submit(made)),

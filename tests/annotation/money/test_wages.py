@@ -229,7 +229,7 @@ def test_every_time_of_a_rehearsal_is_simulated(collection):
     assert timing_of(made).simulated == 5
 
 
-# What is missing to a fair wage is given as a bonus
+# A bonus makes up the rest of a fair wage
 
 
 def slow(made, seconds=240, hits=5):

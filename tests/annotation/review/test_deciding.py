@@ -194,7 +194,7 @@ def test_the_journal_names_who_decided_and_what(person):
 
 @pytest.fixture
 def lost(db, platform) -> Assignment:
-    """Work that the platform confirms and of which nothing is here."""
+    """Work that the platform confirms and the site has no answers of."""
     made = posted()
     flagged(made)
     Assignment.objects.update(state="leased", seat=None, receipt="", problem="no answers")

@@ -193,7 +193,7 @@ def write(page: Page, text: str) -> None:
 
 
 def texts() -> list[str]:
-    """What is stored, in the order of the page."""
+    """Return the stored answers in the order of the page."""
     stored = dict(Judgment.objects.values_list("item", "text"))
     return [stored[item.pk] for item in shown(Assignment.objects.get())]
 

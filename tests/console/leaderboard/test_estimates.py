@@ -22,7 +22,7 @@ def pool(lasting) -> Pool:
 
 @pytest.fixture(scope="module")
 def run(pool, lasting) -> Run:
-    """A model of which half an audit says something."""
+    """A model that half an audit says something of."""
     half_judged(pool)
     return register_in_order(pool.collection, lasting)
 
