@@ -15,6 +15,7 @@ from mitl.annotators import kinds
 CORE_SET = "core-set"
 RANDOM = "random"
 SCORES = (*WEIGHTS, CORE_SET, RANDOM)
+PRESETS: dict[str, dict[str, object]] = {"paper": {"epochs": 40, "decay": "step", "step": 20}, "quick": {"epochs": 3}}
 
 
 class ScoresField(NamesField):
@@ -39,6 +40,14 @@ class ActiveParameters(Parameters):
         tuple[str, ...],
         ScoresField(help_text=f"how the next images are chosen: {', '.join(SCORES)}; several are compared"),
     ] = (WEIGHTS[0],)
+    preset: Annotated[
+        str,
+        forms.ChoiceField(
+            choices=choices(*PRESETS),
+            help_text="how to train: paper, 40 epochs, a tenth of the rate after 20, of the last ten the best on val; "
+            "quick, 3 epochs",
+        ),
+    ] = "paper"
     start: Annotated[
         int, forms.IntegerField(min_value=1, max_value=99, help_text="percent of the images paired at the start")
     ] = 30

@@ -26,6 +26,7 @@ from mitl.annotators import module_of, open_stored, weights_of
 from mitl.models import Annotator
 
 Places = NDArray[np.int64]
+LATE = 10  # epochs of which the best is kept, the last ones (Jo et al.)
 
 
 @dataclass(frozen=True)
@@ -95,9 +96,9 @@ class Scenario:
             self.progress(f"{label}: {step}", done, total)
 
         kept = Checkpoints(self.folder / name)
-        plan = TrainingPlan(
-            self.annotator.options, self.loss, seed, self.parameters.device, kept, weights_of=weights_of
-        )
+        settings = self.annotator.options
+        device = self.parameters.device
+        plan = TrainingPlan(settings, self.loss, seed, device, kept, weights_of=weights_of, late=LATE)
         trained = module_of(self.annotator.kind).train(one_caption_each(self.lessons, paired), plan, progress)
         opened = self._opened(trained.arrays)
         with repeatable(seed):

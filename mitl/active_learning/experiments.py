@@ -14,7 +14,7 @@ from core.progress import Progress, silent
 from corpus.models import Collection
 from counterpart_annotators.checkpoints import Checkpoints
 from mitl.active_learning.active_findings import Runs, figures_of
-from mitl.active_learning.active_parameters import ActiveParameters
+from mitl.active_learning.active_parameters import PRESETS, ActiveParameters
 from mitl.active_learning.active_steps import Scenario
 from mitl.active_learning.paired_images import read_lessons, read_measured, split_to_measure
 from mitl.annotators import kind_of, kinds
@@ -22,8 +22,6 @@ from mitl.models import Annotator
 from mitl.registration import settings_from
 from mitl.search.embeddings import check_device
 from mitl.training.trainer import known_loss
-
-EPOCHS = 3
 
 
 def active_learning(
@@ -35,7 +33,7 @@ def active_learning(
     after its last finished step, or epoch, and returns the same figures.
 
     Args:
-        options: settings of the annotator by name; ``epochs`` is 3 unless it is given.
+        options: settings of the annotator by name, which win over those of the preset.
 
     Raises:
         CounterpartError: for an unknown collection, kind, option or loss; a kind that does not learn, scores pair by
@@ -74,8 +72,8 @@ def _annotator(parameters: ActiveParameters, options: Mapping[str, object]) -> A
         fit = [name for name in kinds() if kind_of(name).learns and not kind_of(name).cross_encoder]
         why = "score pair by pair, which has no embeddings to choose by" if kind.learns else "do not learn"
         raise CounterpartError(f"Annotators of kind {parameters.kind} {why}; use one of {', '.join(fit)}.")
-    short = {"epochs": EPOCHS} if "epochs" in kind.options else {}
-    chosen = settings_from(parameters.kind, kind, {**short, **options})
+    preset = {name: value for name, value in PRESETS[parameters.preset].items() if name in kind.options}
+    chosen = settings_from(parameters.kind, kind, {**preset, **options})
     return Annotator(name=parameters.kind, kind=parameters.kind, options=chosen)
 
 

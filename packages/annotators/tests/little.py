@@ -75,8 +75,8 @@ class LittleLearner:
         return LittleAnnotator(self.network)
 
 
-def make_plan(folder: Path, *, seed: int = 0, report=lambda epoch: None, **settings) -> TrainingPlan:
-    return TrainingPlan({**SETTINGS, **settings}, "sum", seed, "cpu", Checkpoints(folder), report)
+def make_plan(folder: Path, *, seed: int = 0, late: int = 0, report=lambda epoch: None, **settings) -> TrainingPlan:
+    return TrainingPlan({**SETTINGS, **settings}, "sum", seed, "cpu", Checkpoints(folder), report, late=late)
 
 
 def train(

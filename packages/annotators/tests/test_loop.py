@@ -102,6 +102,14 @@ def test_the_best_weights_on_the_validation_split_are_kept(tmp_path):
     assert same(trained.arrays, train(tmp_path / "b", rate=0.3, epochs=best).arrays)
 
 
+def test_of_the_last_epochs_alone_the_best_is_kept(tmp_path):
+    epochs = []
+    trained = train(tmp_path, report=epochs.append, rate=0.3, epochs=12, patience=1, late=3)
+    assert [bool(epoch.validation) for epoch in epochs[:10]] == [False] * 9 + [True]
+    assert trained.figures["rsum"] == max(epoch.validation["rsum"] for epoch in epochs[9:])
+    assert trained.figures["best_epoch"] > 9
+
+
 def test_it_stops_when_it_has_waited_long_enough(tmp_path):
     epochs = []
     trained = train(tmp_path, report=epochs.append, rate=0.3, epochs=60, patience=2)

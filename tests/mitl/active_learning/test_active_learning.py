@@ -39,7 +39,7 @@ def little(monkeypatch):
 
 
 def asked(**given) -> ActiveParameters:
-    return ActiveParameters(**{"collection": "colours", "kind": "little", **given})
+    return ActiveParameters(**{"collection": "colours", "kind": "little", "preset": "quick", **given})
 
 
 def files_under(folder: Path) -> list[Path]:
@@ -89,6 +89,13 @@ def test_a_run_leaves_no_file_and_no_row(colours, little, settings):
     assert files_under(settings.MEDIA_ROOT) == before
     assert files_under(settings.VAR_DIR / "active_learning") == []
     assert not Annotator.objects.exists()
+
+
+def test_trainings_follow_the_paper_unless_they_are_to_be_quick(colours, little):
+    settings = active_learning(asked(score=("random",), steps=1, preset=ActiveParameters.preset))["options"]
+    assert (settings["epochs"], settings["decay"], settings["step"]) == (40, "step", 20)
+    settings = active_learning(asked(score=("random",), steps=1), options={"rate": 0.01})["options"]
+    assert (settings["epochs"], settings["step"], settings["rate"]) == (3, 15, 0.01)
 
 
 def test_an_interrupted_run_keeps_its_steps_for_the_same_arguments_only(colours, little):

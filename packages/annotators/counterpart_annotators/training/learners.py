@@ -79,7 +79,7 @@ def _place(name: str) -> tuple[bool, str, int]:
 class TrainingPlan:
     """How to train: the annotator's settings, the name of the loss, the seed, the device; where unfinished work is
     kept; a function that is called with every finished epoch; and one that returns the weights of another annotator by
-    its name, None for an unknown name."""
+    its name, None for an unknown name. ``late``: how many of the last epochs are validated; 0: all."""
 
     settings: Settings
     loss: str
@@ -88,6 +88,7 @@ class TrainingPlan:
     kept: Checkpoints
     report: Callable[[Epoch], None] = lambda epoch: None
     weights_of: Callable[[str], Arrays | None] = lambda name: None
+    late: int = 0
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,8 @@ def resume(kept: Checkpoints, network: nn.Module, optimiser: torch.optim.Optimiz
 
 
 def fit(learner: Learner, examples: TrainingSet, plan: TrainingPlan, progress: Progress) -> Trained:
-    """Return the weights of the epoch that was best on the validation split; of the last one without such a split.
+    """Return the weights of the epoch that was best on the validation split, among the last ``plan.late`` where that is
+    not 0; of the last one without such a split.
 
     The annotator's settings hold the ``Schedule``. Parameters that require no gradient do not change, nor do the
     running statistics of modules without any that does. A learner must draw random numbers only from torch's
@@ -156,7 +157,7 @@ class _Run:
         # A training that was resumed would then sum in another order than one that was not interrupted.
         torch.set_num_threads(self._schedule.threads)
         loss = self._learn(number, progress)
-        recalls = self._measure(progress)
+        recalls = self._measure(progress) if number > self._early else {}
         self.curve.append(Epoch(number, loss, round(perf_counter() - started, 3), recalls))
         if self._best_number == number:
             self.best = weights_of(self._learner.network)
@@ -164,11 +165,17 @@ class _Run:
         self._plan.report(self.curve[-1])
 
     @property
+    def _early(self) -> int:
+        """The number of the first epochs, which are not validated."""
+        return self._schedule.epochs - self._plan.late if self._plan.late else 0
+
+    @property
     def _best_number(self) -> int:
-        """The number of the best epoch, the first of equal ones; without validation the last; 0 before the first."""
-        if not self._examples.validation:
+        """The number of the best validated epoch, the first of equal ones; without one the last; 0 before the first."""
+        validated = [epoch for epoch in self.curve if epoch.validation]
+        if not validated:
             return len(self.curve)
-        return max(self.curve, key=lambda epoch: (rsum(epoch.validation), -epoch.number)).number if self.curve else 0
+        return max(validated, key=lambda epoch: (rsum(epoch.validation), -epoch.number)).number
 
     def _learn(self, number: int, progress: Progress) -> float:
         """Run all batches of an epoch; return their mean loss."""
