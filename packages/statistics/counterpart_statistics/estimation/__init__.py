@@ -24,8 +24,7 @@ from counterpart_statistics.estimation.estimators import (
     estimate_two_phase,
     guard_report,
 )
-from counterpart_statistics.estimation.expectation import Expected, expected_metric
-from counterpart_statistics.estimation.inclusion import pair_inclusion
+from counterpart_statistics.estimation.expectation import Expected, expected_mean, expected_metric, pair_inclusion
 from counterpart_statistics.estimation.pool_metrics import METRICS, UNLISTED, pool_metrics
 from counterpart_statistics.estimation.priors import prior_probability, simulated_gains
 from counterpart_statistics.estimation.probabilities import (
@@ -38,6 +37,7 @@ from counterpart_statistics.estimation.probabilities import (
     pair_features,
     query_effect,
 )
+from counterpart_statistics.estimation.recall import Recall, Side, round_recall
 from counterpart_statistics.estimation.unfinished import worst_interval
 
 __all__ = [
@@ -54,12 +54,15 @@ __all__ = [
     "Pilot",
     "Plan",
     "Prices",
+    "Recall",
+    "Side",
     "audit_order",
     "calibration_of",
     "estimate",
     "estimate_difference",
     "estimate_two_phase",
     "expected_matches",
+    "expected_mean",
     "expected_metric",
     "folds_of",
     "front",
@@ -78,6 +81,7 @@ __all__ = [
     "prior_probability",
     "proxy_quality",
     "query_effect",
+    "round_recall",
     "simulated_gains",
     "width_ratio",
     "worst_interval",

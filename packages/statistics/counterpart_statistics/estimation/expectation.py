@@ -1,10 +1,12 @@
-"""What a metric is worth in expectation while labels are missing, and how much each label would change it."""
+"""What a metric is worth in expectation while labels are missing, how much each label would change it, and which are
+asked by themselves."""
 
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from counterpart_statistics.audits import inclusion_of
 from counterpart_statistics.estimation.probabilities import shift_logits
 
 Floats = NDArray[np.float64]
@@ -41,19 +43,63 @@ def expected_metric(
     """
     from counterpart_statistics.estimation.kernels import expectations
 
+    places = np.asarray(ranks, np.int64)
+    drawn = _draw(probabilities, known, tau, draws, seed)
+    order = np.argsort(places, axis=2, kind="stable")
+    thresholds = np.shape(probabilities)[2] if np.ndim(probabilities) == 3 else 1
+    return Expected(*expectations(places, order, drawn, np.isnan(np.asarray(known, np.float64)), thresholds))
+
+
+def expected_mean(
+    ranks: ArrayLike, probabilities: ArrayLike, known: ArrayLike, tau: float, *, draws: int = 24, seed: int = 0
+) -> Floats:
+    """Return (K, M, Q): the ``mean`` of ``expected_metric``, bit for bit, for a small part of its work."""
+    from counterpart_statistics.estimation.kernels import mean_metrics
+
+    places = np.asarray(ranks, np.int64)
+    drawn = _draw(probabilities, known, tau, draws, seed)
+    return np.asarray(mean_metrics(places, np.argsort(places, axis=2, kind="stable"), drawn))
+
+
+def pair_inclusion(
+    slopes: ArrayLike,
+    probabilities: ArrayLike,
+    variances: ArrayLike,
+    budget: float,
+    *,
+    asked: ArrayLike | None = None,
+    floor: float = 0.15,
+) -> Floats:
+    """Return π (Q, J), the probabilities with which single pairs are asked, with sum ``budget`` (formula 9).
+
+    π is proportional to floor + (1 - floor) s / mean(s), at most 1, with s² = p(1 - p) Σ D² / V over the models.
+
+    Args:
+        slopes: (..., Q, J) D, of several models, metrics or both.
+        probabilities: (Q, J).
+        variances: (...) V of each over queries.
+        budget: expected number of pairs.
+        asked: (Q, J) the pairs that may be drawn (default: those of probability above 0).
+    """
+    steep = np.asarray(slopes, np.float64)
+    p = np.asarray(probabilities, np.float64)
+    free = p > 0 if asked is None else np.asarray(asked, bool)
+    scale = np.asarray(variances, np.float64)[..., None, None]
+    worth = (steep**2 / scale).sum(axis=tuple(range(steep.ndim - 2)))
+    root = np.where(free, np.sqrt(p * (1 - p) * worth), 0.0)
+    mean = root[free].mean() if free.any() else 0.0
+    share = np.where(free, floor + (1 - floor) * (root / mean if mean else 1.0), 0.0)
+    return inclusion_of(share.ravel(), budget).reshape(share.shape)
+
+
+def _draw(probabilities: ArrayLike, labels: ArrayLike, tau: float, draws: int, seed: int) -> Floats:
+    """Return gains (Q, S, J): one uniform number a pair passes the first threshold, both or none."""
     if draws < 2 or draws % 2:
         raise ValueError(f"Invalid number of draws {draws}: use an even number from 2.")
-    places = np.asarray(ranks, np.int64)
-    labels = np.asarray(known, np.float64)
-    p = np.asarray(probabilities, np.float64)
-    thresholds = p[..., None] if p.ndim == 2 else p
-    drawn = _draw(thresholds, labels, tau, draws, np.random.default_rng(seed))
-    order = np.argsort(places, axis=2, kind="stable")
-    return Expected(*expectations(places, order, drawn, np.isnan(labels), thresholds.shape[2]))
-
-
-def _draw(thresholds: Floats, known: Floats, tau: float, draws: int, rng: np.random.Generator) -> Floats:
-    """Return gains (Q, S, J): one uniform number a pair passes the first threshold, both or none."""
+    given = np.asarray(probabilities, np.float64)
+    known = np.asarray(labels, np.float64)
+    thresholds = given[..., None] if given.ndim == 2 else given
+    rng = np.random.default_rng(seed)
     queries, pairs, count = thresholds.shape
     half = tau * rng.standard_normal((queries, draws // 2, 1))
     shift = np.concatenate([half, -half], axis=1)

@@ -45,6 +45,24 @@ def metrics_of_list(gains, ranks, order, positives, full, values):
 
 
 @njit(cache=True)
+def mean_metrics(ranks, order, drawn):
+    """Return (4, M, Q): the metrics' means over the draws, to the bit those of ``expectations``."""
+    models, queries, _ = ranks.shape
+    draws = drawn.shape[1]
+    mean = np.zeros((4, models, queries))
+    values = np.zeros((draws, 4))
+    for query in range(queries):
+        counts = [(np.sum(gains > 0), np.sum(gains == 1)) for gains in drawn[query]]
+        for model in range(models):
+            for draw in range(draws):
+                gains = drawn[query, draw]
+                metrics_of_list(gains, ranks[model, query], order[model, query], *counts[draw], values[draw])
+            for metric in range(4):
+                mean[metric, model, query] = values[:, metric].mean()
+    return mean
+
+
+@njit(cache=True)
 def expectations(ranks, order, drawn, unknown, thresholds):
     models, queries, pairs = ranks.shape
     draws = drawn.shape[1]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from counterpart_statistics.estimation import (
-    expected_metric,
+    expected_mean,
     folds_of,
     given_item_labels,
     given_labels,
@@ -203,4 +203,4 @@ class WholeQueries:
         ]
         falling = np.minimum.accumulate(np.stack(after, axis=-1), axis=-1)
         known = np.where(self.opened, queries.gains, queries.known)
-        return expected_metric(queries.ranks, falling, known, tau, seed=self.seed).mean
+        return expected_mean(queries.ranks, falling, known, tau, seed=self.seed)

@@ -10,7 +10,7 @@ from counterpart_statistics.estimation import (
     Pilot,
     Prices,
     expected_matches,
-    expected_metric,
+    expected_mean,
     folds_of,
     match_curve,
     match_probability,
@@ -107,7 +107,7 @@ def test_a_twentieth_of_the_queries_predicts_widths_and_matches():
         labels = np.where(bed.asked & chosen[:, None], bed.gains > 0, np.nan)
         p = np.where(bed.asked, match_probability(features, labels, folds_of(bed.groups, seed=seed)), 0.0)
         tau = query_effect(p, labels, chosen)
-        proxy = expected_metric(bed.ranks[:, chosen], p[chosen], bed.known[chosen], tau).mean
+        proxy = expected_mean(bed.ranks[:, chosen], p[chosen], bed.known[chosen], tau)
         one = Pilot(
             metrics[:, :, chosen],
             proxy,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from counterpart_statistics.estimation import expected_metric
+from counterpart_statistics.estimation import expected_mean
 from counterpart_statistics.pair_codes import pair_codes
 from counterpart_statistics.selection.pooled_queries import PooledQueries, WholeQueries
 
@@ -50,8 +50,8 @@ def test_a_pair_becomes_likelier_where_its_item_matches_other_queries(monkeypatc
 def test_matches_in_part_make_others_of_their_query_likelier_and_full_matches_less_likely(monkeypatch):
     calls = []
     monkeypatch.setattr(
-        "counterpart_statistics.selection.pooled_queries.expected_metric",
-        lambda ranks, after, *given, **options: calls.append(after) or expected_metric(ranks, after, *given, **options),
+        "counterpart_statistics.selection.pooled_queries.expected_mean",
+        lambda ranks, after, *given, **options: calls.append(after) or expected_mean(ranks, after, *given, **options),
     )
     assert world(monkeypatch, np.full((6, 3), 2.0), effect=1.5).proxy.any()
     (after,) = calls
