@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import dataset, parquet
@@ -57,6 +58,7 @@ LINE = pa.schema(
 """The columns of a verdict as programs get it."""
 READ = ("image__key", "caption__key", "level", "distribution", "confidence", "probability", "votes")
 CHUNK = 10_000
+TABLE = ["image", "caption", "level", "votes", "probability"]
 PLACE = re.compile(r"\d{1,18}(\.\d{1,18}){1,2}", re.ASCII)
 Line = dict[str, Any]
 
@@ -149,6 +151,18 @@ def verdict_lines(aggregation: Aggregation, after: str = "", n: int | None = Non
     found = _file_lines(aggregation, *place) if aggregation.file else _row_lines(aggregation, *place, n=n)
     for where, line in found:
         yield ".".join(map(str, (aggregation.pk, *where))), line
+
+
+def verdict_tables(aggregation: Aggregation) -> Iterator[pd.DataFrame]:
+    """Yield the verdicts some at a time, with the columns ``image`` and ``caption`` (keys), ``level``, ``votes`` and
+    ``probability``, NaN where it is unknown."""
+    if aggregation.file:
+        file = dataset.dataset(local_copy(aggregation.stored), schema=SCHEMA)  # files of earlier programs have less
+        yield from (part.to_pandas() for part in file.to_batches(columns=TABLE, batch_size=CHUNK))
+        return
+    found = aggregation.verdicts.values_list("image__key", "caption__key", *TABLE[2:]).iterator(chunk_size=CHUNK)
+    while part := list(islice(found, CHUNK)):
+        yield pd.DataFrame(part, columns=TABLE).astype({"probability": float})
 
 
 def _read_place(aggregation: Aggregation, after: str) -> list[int]:

@@ -1,19 +1,32 @@
-"""The reviews of a release: what holds is read from the database, written to its file and read back."""
+"""The reviews of a release: what holds is read from the database, written to its file and read back; and the order in
+which a reviewer checks verdicts drawn at random."""
 
 import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from core.errors import CounterpartError, some_of
+from core.seeds import derived_seed
 from core.text import counted
 from corpus.models import Collection
 from dataset.models import Review
 from dataset.versions.merging import Pair
+from hits.models import Control
+from hits.question import RIGHT_LEVELS
 
 REVIEW_COLUMNS = ("image", "caption", "conclusion", "level", "grounds", "at")
 LISTED = "listed"  # grounds of captions that the caller of a release excluded, without a review
 Row = tuple[str, str, str, str, str, str]
+Keys = tuple[Sequence[str], Sequence[str]]
+Numbers = NDArray[np.uint64]
+_DRAW = 1_000_000  # the part of a round's seed that draws verdicts for reviewers; top-ups have the parts from 1 on
 
 
 @dataclass(frozen=True)
@@ -42,6 +55,43 @@ class Reviewed:
         return pair[0] not in self.images and pair[1] not in self.captions
 
 
+def draw_numbers(seed: int, images: Iterable[str], captions: Iterable[str]) -> Numbers:
+    """Return the number of each pair in the draw of a round, by the keys of its image and its caption: reviewers check
+    verdicts in this order. It depends on neither votes nor database ids, so that a release has the same draw."""
+    image, caption = (_key_numbers(seed, pd.factorize(np.asarray(keys, object))) for keys in (images, captions))
+    mixed = image ^ (caption * np.uint64(0x9E3779B97F4A7C15))
+    # The last steps of SplitMix64 (Steele, Lea and Flood 2014): each digit of the result depends on all others.
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+def random_prefix(parts: Iterable[Keys], seed: int, reviewed: Reviewed) -> dict[Pair, bool]:
+    """Return the verdicts that reviewers checked at random, in the order of the draw, and whether each is a match.
+
+    They are the reviewed pairs before the first one of the round's draw that is not: other pairs may have been reviewed
+    because something looked wrong. Pairs whose image or caption is excluded are passed over.
+
+    Args:
+        parts: the keys of the images and of the captions of the round's verdicts, some at a time.
+        seed: that of the round.
+    """
+    if not reviewed.levels:
+        return {}
+    numbers = draw_numbers(seed, *zip(*reviewed.levels, strict=True))
+    of_number = dict(zip(numbers.tolist(), reviewed.levels, strict=True))
+    found: set[int] = set()
+    open_from = np.iinfo(np.uint64).max
+    for images, captions in parts:
+        gone = pd.Index(images).isin(reviewed.images) | pd.Index(captions).isin(reviewed.captions)
+        drawn = draw_numbers(seed, images, captions)[~gone]
+        known = np.isin(drawn, numbers)
+        found.update(drawn[known].tolist())
+        open_from = drawn[~known].min(initial=open_from)
+    before = (of_number[number] for number in sorted(found) if number < open_from)
+    return {pair: reviewed.levels[pair] in RIGHT_LEVELS[Control.Polarity.POSITIVE] for pair in before}
+
+
 def review_rows(collection: Collection, *, exclude_captions: Sequence[str] = ()) -> list[Row]:
     """Return a row for every review that holds and for every caption excluded by the caller, in a fixed order.
 
@@ -60,6 +110,14 @@ def read_reviews(path: Path) -> list[Row]:
     """Read the rows of a reviews file."""
     with path.open(newline="", encoding="utf-8") as file:
         return [tuple(row[name] for name in REVIEW_COLUMNS) for row in csv.DictReader(file)]  # type: ignore[misc]
+
+
+def _key_numbers(seed: int, factorized: tuple[Any, Any]) -> Numbers:
+    """Return a number of each of the keys, which are given as codes and the different ones."""
+    codes, keys = factorized
+    salt = derived_seed(seed, _DRAW).to_bytes(8)
+    digests = b"".join(blake2b(key.encode(), digest_size=8, key=salt).digest() for key in keys)
+    return np.frombuffer(digests, np.uint64)[codes]
 
 
 def _row(review: Review) -> Row:
