@@ -15,18 +15,19 @@ from benchmarks.estimation.beds import PILOT, Bed
 from counterpart_statistics.estimation import (
     METRICS,
     Estimate,
-    estimate,
     estimate_two_phase,
     expected_metric,
     inclusion_of,
     pair_inclusion,
     pool_metrics,
+    score_interval,
 )
 
 AUDITED_SHARE = 0.35  # of the budget of two-phase designs
 FEWEST = 8  # audited queries below which a replay is left out
 
 Floats = NDArray[np.float64]
+Ends = tuple[Floats, Floats, Floats]
 
 
 @dataclass(frozen=True)
@@ -83,15 +84,17 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Tally:
-    """What a design gave in all replays: (R, K, M) values and half widths."""
+    """What a design gave in all replays: (R, K, M) values and the ends of their intervals."""
 
     values: Floats
-    reaches: Floats
+    lows: Floats
+    highs: Floats
 
     def row(self, prepared: Prepared, metric: int) -> dict[str, float]:
         """Return width by the whole round's, coverage of the mean and of the lowest model, outsiders' and the bias."""
-        held = (np.abs(self.values - prepared.truth) <= self.reaches).mean(axis=0)[metric]
-        width = (self.reaches / np.maximum(prepared.full_width, 1e-12)).mean(axis=0)[metric]
+        held = ((self.lows <= prepared.truth) & (prepared.truth <= self.highs)).mean(axis=0)[metric]
+        halves = (self.highs - self.lows) / 2
+        width = (halves / np.maximum(prepared.full_width, 1e-12)).mean(axis=0)[metric]
         outside = prepared.bed.outside
         return {
             "width": float(width.mean()),
@@ -118,8 +121,7 @@ def replay(
         if one is None:
             return None
         found.append(one)
-    values, reaches = np.array(found).transpose(1, 0, 2, 3)
-    return Tally(values, reaches)
+    return Tally(*np.array(found).transpose(1, 0, 2, 3))
 
 
 DESIGNS = (
@@ -133,10 +135,8 @@ DESIGNS = (
 )
 
 
-def _estimates(
-    prepared: Prepared, design: str, fraction: float, spread: int, rng: np.random.Generator
-) -> tuple[Floats, Floats] | None:
-    """Return values and half widths (K, M) of one replay."""
+def _estimates(prepared: Prepared, design: str, fraction: float, spread: int, rng: np.random.Generator) -> Ends | None:
+    """Return the values (K, M) of one replay and the ends of their intervals."""
     bed = prepared.bed
     drawn = rng.integers(0, len(bed.groups), spread * len(bed.groups))
     metrics = prepared.metrics[:, :, drawn]
@@ -162,8 +162,10 @@ def _variances(prepared: Prepared) -> Floats:
     return np.maximum(prepared.metrics.var(axis=2, ddof=1), 1e-6)
 
 
-def _plain(metrics: Floats) -> tuple[Floats, Floats]:
-    return metrics.mean(axis=2), 1.96 * metrics.std(axis=2, ddof=1) / np.sqrt(metrics.shape[2])
+def _plain(metrics: Floats) -> Ends:
+    values = metrics.mean(axis=2)
+    reaches = 1.96 * metrics.std(axis=2, ddof=1) / np.sqrt(metrics.shape[2])
+    return values, values - reaches, values + reaches
 
 
 def _audited(
@@ -182,15 +184,13 @@ def _audit(
     asked: NDArray[np.bool_],
     budget: float,
     rng: np.random.Generator,
-) -> tuple[Floats, Floats] | None:
+) -> Ends | None:
     audit = _audited(asked.sum(axis=1), budget, rng)
     if audit is None:
         return None
     chance, audited = audit
-    return _collected(
-        estimate(metrics[cell], proxy[cell], audited, chance, beta=None if proxy[cell].any() else 0.0)
-        for cell in np.ndindex(metrics.shape[:2])
-    )
+    found = score_interval(metrics, proxy, audited, chance, queries="like")
+    return found.value, found.low, found.high
 
 
 def _pairs(
@@ -201,7 +201,7 @@ def _pairs(
     rng: np.random.Generator,
     *,
     corrected: bool,
-) -> tuple[Floats, Floats] | None:
+) -> Ends | None:
     """Two-phase; without the correction, the linear part replaces the metric where only some pairs were asked."""
     bed, expected = prepared.bed, prepared.expected
     asked = bed.asked[drawn]
@@ -228,6 +228,6 @@ def _pairs(
     return _plain(np.where(audited, metrics, linear))
 
 
-def _collected(estimates: Iterator[Estimate]) -> tuple[Floats, Floats]:
-    table = np.array([(one.value, one.high - one.value) for one in estimates])
-    return table[:, 0].reshape(len(METRICS), -1), table[:, 1].reshape(len(METRICS), -1)
+def _collected(estimates: Iterator[Estimate]) -> Ends:
+    values, lows, highs = np.array([(one.value, one.low, one.high) for one in estimates]).T.reshape(3, len(METRICS), -1)
+    return values, lows, highs

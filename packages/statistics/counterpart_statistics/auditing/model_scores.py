@@ -168,14 +168,14 @@ def _estimated(whole: WholeQueries, metric: Floats, proxy: Floats, lowest: float
     """Return the estimate of a metric (Q,) between ``lowest`` and 1 from the complete queries. If drawn queries still
     miss verdicts, the interval holds whatever these will be."""
     audited = whole.audited
-    found = estimate(metric, proxy, audited, audited.mean(), level=level, estimand=whole.estimand)
+    found = estimate(metric, proxy, audited, audited.mean(), bounds=(lowest, 1.0), level=level, estimand=whole.estimand)
     low = found.low
     high = found.high
     if (whole.drawn & ~audited).any():
-        low, high = worst_interval(metric, proxy, whole.drawn, audited, lowest=lowest, level=level)
-    # Of a few queries, the sum of both stages may be outside the bounds.
-    value, low, high = np.clip([found.value, low, high], lowest, 1.0).tolist()
-    return replace(found, value=value, low=low, high=high)
+        low, high = worst_interval(
+            metric, proxy, whole.drawn, audited, queries="like", bounds=(lowest, 1.0), level=level
+        )
+    return replace(found, low=min(low, found.value), high=max(high, found.value))
 
 
 def model_differences(

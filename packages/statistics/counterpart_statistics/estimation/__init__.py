@@ -25,6 +25,7 @@ from counterpart_statistics.estimation.estimators import (
     guard_report,
 )
 from counterpart_statistics.estimation.expectation import Expected, expected_mean, expected_metric, pair_inclusion
+from counterpart_statistics.estimation.intervals import Interval, nested_interval, score_interval, shrunk
 from counterpart_statistics.estimation.pool_metrics import METRICS, UNLISTED, pool_metrics
 from counterpart_statistics.estimation.priors import prior_probability, simulated_gains
 from counterpart_statistics.estimation.probabilities import (
@@ -49,6 +50,7 @@ __all__ = [
     "Estimate",
     "Expected",
     "Guard",
+    "Interval",
     "Matches",
     "Outlook",
     "Pilot",
@@ -73,6 +75,7 @@ __all__ = [
     "level_thresholds",
     "match_curve",
     "match_probability",
+    "nested_interval",
     "outlook_of",
     "pair_features",
     "pair_inclusion",
@@ -82,6 +85,8 @@ __all__ = [
     "proxy_quality",
     "query_effect",
     "round_recall",
+    "score_interval",
+    "shrunk",
     "simulated_gains",
     "width_ratio",
     "worst_interval",

@@ -1,9 +1,8 @@
-"""Estimates of a metric's mean from whole queries that were audited, and the interval of each. Pure arrays.
+"""Estimates of one metric's mean from whole queries that were audited, or from single pairs too. Pure arrays.
 
-The unit is the query: e_q is an estimate of one query's metric that is unbiased over the choice of the audit, and the
-spread of e over queries holds both stages, the draw of the queries and the draw of the audit. The estimators are those
-of prediction-powered inference (Angelopoulos et al., PPI++, 2023) with a query as the cluster; formula numbers are
-those of docs/estimation.md.
+The unit is the query: e_q is an estimate of one query's metric that is unbiased over the choice of the audit. The
+estimators are those of prediction-powered inference (Angelopoulos et al., PPI++, 2023) with a query as the cluster;
+formula numbers are those of docs/estimation.md.
 """
 
 from dataclasses import dataclass
@@ -12,8 +11,17 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-FEWEST = 2
-"""Audited queries below which the spread cannot be estimated."""
+from counterpart_statistics.estimation.intervals import (
+    FEW,
+    FEWEST_INFORMATIVE,
+    Bounds,
+    Interval,
+    Line,
+    audited_values,
+    chances_of,
+    score_interval,
+)
+
 SUSPECT = 3.0
 """Standard errors from which a benchmark's deviation from the guarded estimate is flagged."""
 
@@ -22,13 +30,16 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over queries with its interval.
+    """A mean over queries with its interval: one cell of an ``Interval``.
 
     Attributes:
         error: standard error.
         beta: how much of the proxy enters; 0 is the plain mean of the audited queries.
         n_audited: queries that were judged whole.
         estimand: what the value is the mean of, for example ``pool of version v1`` or ``wide pool``.
+        question: ``these``, ``like`` or ``wide``, as of an ``Interval``.
+        level: confidence of the interval.
+        informative: effective number of audited queries that carry it.
     """
 
     value: float
@@ -38,6 +49,21 @@ class Estimate:
     beta: float
     n_audited: int
     estimand: str = ""
+    question: str = "like"
+    level: float = 0.95
+    informative: float = np.inf
+
+    @classmethod
+    def of(cls, found: Interval, cell: tuple[int, ...] = (), *, estimand: str = "") -> "Estimate":
+        """Return one cell of the intervals."""
+        names = ("value", "low", "high", "error", "beta", "informative")
+        figures = {name: float(getattr(found, name)[cell]) for name in names}
+        return cls(**figures, n_audited=found.n_audited, estimand=estimand, question=found.question, level=found.level)
+
+    @property
+    def is_thin(self) -> bool:
+        """Whether too few queries carry the interval, as of an ``Interval``."""
+        return self.error > 0 and (self.informative < FEWEST_INFORMATIVE or self.n_audited < FEW)
 
 
 def estimate(
@@ -48,25 +74,27 @@ def estimate(
     *,
     level: float = 0.95,
     beta: float | None = None,
+    bounds: Bounds = (0.0, 1.0),
     estimand: str = "",
 ) -> Estimate:
-    """Return the mean of a metric over all queries, from those that were audited (formula 6).
+    """Return the mean of a metric over all queries from those that were audited, with the interval of queries drawn
+    like them (formulas 1 to 6): ``score_interval`` of one metric for ``like``.
 
-    e_q = β g_q + c + (A_q / a_q)(M_q - β g_q - c). The interval is valid whatever the proxy is, as long as the
-    probabilities of inclusion are true and no label decided which queries were audited; a poor proxy only widens it.
+    e_q = β g_q + c + (A_q / a_q)(M_q - β g_q - c).
 
     Args:
         metric: (Q,) M, read where the query was audited.
         proxy: (Q,) g, for example of ``expected_metric``.
         audited: (Q,) whether every pair of the query was judged.
         inclusion: (Q,) or one number: a, the probability that the query was audited.
-        level: confidence of the interval, by Student's t with one degree of freedom less than audited queries.
         beta: a weight of the proxy that is fixed beforehand (default: by least squares over the audited queries).
 
-    Raises ValueError for arrays of other shapes, fewer than two audited queries, a metric that is not known for one of
-    them, and a probability outside (0, 1].
+    Raises ValueError as ``score_interval`` does, and for arrays of more than one axis.
     """
-    return _estimate(_Audit.of(metric, proxy, audited, inclusion), beta, 0.0, level, estimand)
+    if np.ndim(metric) != 1:
+        raise ValueError(f"Metric {np.shape(metric)} must have one axis, of queries: use score_interval for several.")
+    found = score_interval(metric, proxy, audited, inclusion, queries="like", bounds=bounds, level=level, beta=beta)
+    return Estimate.of(found, estimand=estimand)
 
 
 def estimate_difference(
@@ -95,6 +123,7 @@ def estimate_difference(
         audited,
         inclusion,
         level=level,
+        bounds=(-1.0, 1.0),
         estimand=estimand,
     )
 
@@ -116,6 +145,7 @@ def estimate_two_phase(
     """Return the mean of a metric from audited queries and from single pairs of the others (formulas 5 and 9).
 
     L = g + Σ_j D_j (y_j - p_j) is the metric's linear part; where only some pairs were asked, each counts 1/π times.
+    The spread of e over the queries holds all draws: the interval is Student's, for queries drawn like these.
 
     Args:
         metric, proxy, audited, inclusion, level, beta: as in ``estimate``.
@@ -136,63 +166,19 @@ def estimate_two_phase(
     known = np.where(drawn | whole[:, None], effect, 0.0)
     linear = np.asarray(proxy, np.float64) + np.where(whole, known.sum(axis=1), (weight * known).sum(axis=1))
     spread = float((weight**2 * (1 - np.where(drawn, chance, 1)) * known**2).sum() / len(linear))
-    return _estimate(_Audit.of(metric, linear, audited, inclusion), beta, spread, level, estimand)
 
-
-@dataclass(frozen=True)
-class _Audit:
-    """Checked arrays (Q,): the metric (0 where not audited), its proxy, and 1/a where audited, else 0."""
-
-    metric: Floats
-    proxy: Floats
-    weight: Floats
-
-    @classmethod
-    def of(cls, metric: ArrayLike, proxy: ArrayLike, audited: ArrayLike, inclusion: ArrayLike) -> "_Audit":
-        values = np.asarray(metric, np.float64)
-        guesses = np.asarray(proxy, np.float64)
-        whole = np.asarray(audited, bool)
-        if not values.shape == guesses.shape == whole.shape or values.ndim != 1:
-            raise ValueError(
-                f"Metric {values.shape}, proxy {guesses.shape} and audit {whole.shape} must have one shape (queries,)."
-            )
-        chance = np.broadcast_to(np.asarray(inclusion, np.float64), values.shape)
-        if whole.sum() < FEWEST:
-            raise ValueError(f"{whole.sum()} queries were audited. An estimate needs at least {FEWEST}.")
-        if np.isnan(values[whole]).any():
-            raise ValueError(f"{np.isnan(values[whole]).sum()} audited queries have no value: judge all their pairs.")
-        if not ((chance[whole] > 0) & (chance[whole] <= 1)).all():
-            raise ValueError("Every audited query needs a probability of inclusion above 0 and up to 1.")
-        weight = np.where(whole, 1 / np.where(whole, chance, 1.0), 0.0)
-        return cls(np.where(whole, values, 0.0), guesses, weight)
-
-
-def _estimate(audit: _Audit, beta: float | None, pair_variance: float, level: float, estimand: str) -> Estimate:
-    if not 0 < level < 1:
-        raise ValueError(f"Invalid level {level}: use a probability between 0 and 1.")
-    share, constant = _fit(audit, beta, pair_variance)
-    guess = share * audit.proxy + constant
-    values = guess + audit.weight * (audit.metric - guess)
-    n_audited = int((audit.weight > 0).sum())
+    whole_values, guess = audited_values(metric, linear, whole, (0.0, 1.0))
+    over = 1 / chances_of(inclusion, whole)
+    noise = len(linear) * spread / max(float((over * (over - 1)).sum()), 1e-300)
+    line = Line.through(whole_values, guess[whole], over * (over - 1), beta=beta, noise=noise)
+    values = line.at(guess)
+    values[whole] += over * (whole_values - values[whole])
     value = float(values.mean())
     error = float(values.std(ddof=1) / np.sqrt(len(values)))
-    reach = float(scipy.stats.t.ppf((1 + level) / 2, n_audited - 1)) * error
-    return Estimate(value, value - reach, value + reach, error, share, n_audited, estimand)
-
-
-def _fit(audit: _Audit, beta: float | None, pair_variance: float) -> tuple[float, float]:
-    """Return β and c: least squares over the audited queries, weighted as the variance of the second stage is."""
-    weight = audit.weight * np.maximum(audit.weight - 1, 0)
-    total = weight.sum()
-    if total == 0:  # every audited query was certain to be
-        return (0.0 if beta is None else beta), 0.0
-    proxy_mean = (weight * audit.proxy).sum() / total
-    metric_mean = (weight * audit.metric).sum() / total
-    if beta is None:
-        centred = audit.proxy - proxy_mean
-        spread = (weight * centred**2).sum() + len(centred) * pair_variance
-        beta = float((weight * centred * (audit.metric - metric_mean)).sum() / spread) if spread > 0 else 0.0
-    return beta, float(metric_mean - beta * proxy_mean)
+    reach = float(scipy.stats.t.ppf((1 + level) / 2, whole.sum() - 1)) * error
+    return Estimate(
+        value, value - reach, value + reach, error, float(line.beta), int(whole.sum()), estimand, level=level
+    )
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,20 @@
 """Intervals of audits in which drawn queries still miss verdicts, whatever these verdicts will be. Pure arrays."""
 
 import numpy as np
-import scipy
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+
+from counterpart_statistics.estimation.intervals import (
+    FEWEST,
+    PSEUDO_QUERIES,
+    UNSEEN,
+    UNSEEN_OF_WHOLE,
+    Bounds,
+    Question,
+    distance,
+    score_ends,
+)
+
+Floats = NDArray[np.float64]
 
 
 def worst_interval(
@@ -11,53 +23,84 @@ def worst_interval(
     drawn: ArrayLike,
     known: ArrayLike,
     *,
-    lowest: float = 0.0,
-    highest: float = 1.0,
+    queries: Question = "these",
+    bounds: Bounds = (0.0, 1.0),
     level: float = 0.95,
 ) -> tuple[float, float]:
-    """Return an interval that holds those of ``estimate`` for all values that the missing metrics may have.
+    """Return an interval that holds those of ``score_interval`` for all values that the missing metrics may have.
 
-    Of an audit of n of N queries with equal probabilities, ``estimate`` is linear in the metrics: Σ w M with
-    w = 1/n + (ḡ - ḡ_A)(g - ḡ_A) / S, where A are the drawn queries and S is the sum of (g - ḡ_A)² over them. Its ends
-    come from the bound that the sign of each w asks for. With each of k missing metrics at most h from the middle,
-    β moves by h Σ|g - ḡ_A| / S at most, and the residuals by a vector no longer than h√k, so that the spread of e is at
-    most its spread with the middle in their places + |Δβ| sd(g) + (N/n) h √(k / (N - 1)).
+    Of an audit of n of N queries with equal probabilities, value and residuals are linear in the metrics: the value is
+    Σ w M with w = 1/n + (ḡ - ḡ_A)(g - ḡ_A) / S, where A are the drawn queries and S is the sum of (g - ḡ_A)² over them,
+    so that its ends come from the bound that the sign of each w asks for. With the missing metrics in the middle of the
+    bounds, a residual moves by at most half of their span times the sum of its absolute weights of them; the sums of
+    squares and the pseudo-queries are the largest that such residuals give. At a given effective number of queries,
+    both ends rise with the value.
 
     Args:
         metric: (Q,), read where the query was drawn and is known.
         proxy: (Q,).
         drawn: (Q,) whether the audit drew the query.
         known: (Q,) whether all its pairs have verdicts.
-        lowest, highest: bounds of the metric; of a difference of two, -1 and 1.
+        queries, bounds, level: as of ``score_interval``.
 
-    Raises ValueError for fewer than two drawn queries.
+    Raises ValueError for fewer than three drawn queries.
     """
     inside = np.asarray(drawn, bool)
-    missing = inside & ~np.asarray(known, bool)
+    missing = (~np.asarray(known, bool))[inside]
     guess = np.asarray(proxy, np.float64)
     n = int(inside.sum())
-    queries = len(inside)
-    if n < 2:
-        raise ValueError(f"{n} queries were drawn. An interval needs at least 2.")
-    half = (highest - lowest) / 2
-    k = int(missing.sum())
-    values = np.where(missing, lowest + half, np.where(inside, np.asarray(metric, np.float64), 0.0))
+    count = len(inside)
+    if n < FEWEST:
+        raise ValueError(f"{n} queries were drawn. An interval needs at least {FEWEST}.")
+    half = (bounds[1] - bounds[0]) / 2
+    values = np.where(missing, bounds[0] + half, np.asarray(metric, np.float64)[inside])
+    unseen = [UNSEEN_OF_WHOLE] if (values[~missing] == np.round(values[~missing])).all() else []
+    if missing.any() or not unseen:
+        unseen.append(UNSEEN)
 
-    centred = np.where(inside, guess - guess[inside].mean(), 0.0)
-    spread = float((centred**2).sum()) if n < queries else 0.0  # where all were drawn, the proxy does not enter
-    slope = centred / spread if spread > 0 else np.zeros(queries)
-    weights = inside / n + (guess.mean() - guess[inside].mean()) * slope
+    centred = guess[inside] - guess[inside].mean()
+    spread = float((centred**2).sum())
+    slope = centred / spread if spread > 1e-12 * n else np.zeros(n)
+    weights = 1 / n + ((guess.mean() - guess[inside].mean()) * slope if n < count else np.zeros(n))
+    middle = float(weights @ values)
+    reach = half * float(np.abs(weights[missing]).sum())
+    ends = np.clip([middle - reach, middle + reach], *bounds)
+    far = float(distance(ends, bounds).max())
 
-    beta = float(slope @ values)
-    constant = float(values[inside].mean() - beta * guess[inside].mean()) if n < queries else 0.0
-    line = beta * guess + constant
-    middle = line + np.where(inside, queries / n * (values - line), 0.0)
-    deviation = (
-        middle.std(ddof=1)
-        + half * np.abs(slope[missing]).sum() * guess.std(ddof=1)
-        + queries / n * half * np.sqrt(k / (queries - 1))
-    )
-    reach = float(scipy.stats.t.ppf((1 + level) / 2, n - 1)) * deviation / np.sqrt(queries)
-    value = float(weights @ values)
-    shift = half * float(np.abs(weights[missing]).sum())
-    return value - shift - reach, value + shift + reach
+    mean_weight = np.full((n, n), 1 / n)
+    line = mean_weight + np.outer(centred, slope)
+    leverage = np.minimum(np.diag(line), 1 - 1e-6)
+    residuals = (np.eye(n) - line) / (1 - leverage)[:, None]
+    variance = (1 / n - 1 / count) * _largest_squares(residuals, values, missing, half, far, unseen) / (n - 1)
+    if queries == "like":
+        around = np.eye(n) - mean_weight
+        variance += _largest_squares(around, values, missing, half, far, unseen) / (n - 1) / count
+    return _widest(ends, variance, n, bounds, level)
+
+
+def _largest_squares(
+    weights: Floats, values: Floats, missing: NDArray[np.bool_], half: float, far: float, unseen: list[float]
+) -> float:
+    """Return the largest Σr² with its pseudo-queries, of r = ``weights`` @ metrics, (n,)."""
+    size = np.abs(weights @ values)
+    shift = half * np.abs(weights[:, missing]).sum(axis=1)
+    most = (size + shift) ** 2
+    least = float((np.maximum(size - shift, 0.0) ** 2).sum())
+    # The squared informative size is a mean of the r², weighted by themselves, and of far², weighted by ε far².
+    peak = float(most.max())
+    pseudo = 0.0
+    for each in unseen:
+        over = least + each * far**2
+        bound = peak if peak >= far**2 else (peak * least + each * far**4) / over
+        pseudo = max(pseudo, min(bound, float((most**2).sum() + each * far**4) / over))
+    return float(most.sum() + PSEUDO_QUERIES * pseudo)
+
+
+def _widest(ends: Floats, variance: float, n: int, bounds: Bounds, level: float) -> tuple[float, float]:
+    """Return the lowest and the highest end that a value between ``ends`` has with at most this variance."""
+    inner = (n * (ends - bounds[0]) / (bounds[1] - bounds[0]) + 1) / (n + 2)
+    spreads = inner * (1 - inner)
+    # The effective number of queries is least at one of both ends: there the variance is scaled to give that number.
+    scaled = variance * spreads / spreads.min()
+    low, high = score_ends(ends, scaled, n, bounds, level)
+    return float(low[0]), float(high[1])
