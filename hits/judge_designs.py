@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.text import counted
-from counterpart_statistics.audits import STOP_RECALL, audit_order
+from counterpart_statistics.audits import STOP_BELOW, STOP_RECALL, audit_order
 from hits.packing.plan import Sides
 from mitl.models import Direction, Pool
 
@@ -34,7 +34,8 @@ class JudgeDesign:
     Attributes:
         share: of the queries that an audit judges whole, of each direction that is pooled.
         greedy: whether batches of likely matches follow it by themselves.
-        stop_recall: these stop once the probabilities say that this share of the matches is found,
+        stop_recall: these stop once the audit says that this share of the matches is found, ``STOP_BELOW`` less at the
+            low end of its interval,
         stop_width: or once no interval of mAP@R is wider; None: whatever the width is.
     """
 
@@ -70,7 +71,8 @@ class JudgeDesign:
     def stop_text(self) -> str:
         """Say when batches of likely matches stop."""
         width = f" or the intervals of mAP@R are {self.stop_width:g} wide at most" if self.stop_width else ""
-        return f"{self.stop_recall:.3g} of the matches are found{width}"
+        least = f"{self.stop_recall - STOP_BELOW:.3g} at the low end of the 95% interval"
+        return f"{self.stop_recall:.3g} of the matches are found ({least}){width}"
 
     def guard_note(self, queries: Iterable[int]) -> str:
         """Say that the audit is a small guard of likely matches, in a pool with these numbers of ``queries`` in its

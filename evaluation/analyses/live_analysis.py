@@ -76,7 +76,7 @@ def _given_up(side: LiveDirection) -> str:
 def _text(live: LiveEstimates) -> str:
     parts = [_side_text(live, side) for side in live.directions]
     if live.likely:
-        parts.append(f"Likely matches: {live.likely.said}")
+        parts.append(f"Likely matches: {live.likely.said} {live.likely.enough}".rstrip())
     if stop := stop_text(live):
         parts.append(f"Stop here: {stop}")
     return "\n\n".join(parts)
@@ -126,15 +126,13 @@ def _reached(look: LiveLook) -> list[str]:
 
 def _figures(live: LiveEstimates) -> dict[str, Any]:
     saving = live.saving
-    likely = live.likely
     return {
         "round": live.round.name,
         "looks": live.parameters.looks,
         "confidence": live.parameters.confidence,
         "directions": [_of_side(side) for side in live.directions],
         "stop": saving and {"hits": saving.hits, "answer_sets": saving.answer_sets, "dollars": str(saving.dollars)},
-        "likely": likely
-        and {"recall": likely.recall, "queries": len(likely.closed), "closed": int(likely.closed.sum())},
+        "likely": live.likely and live.likely.row(),
     }
 
 

@@ -33,9 +33,8 @@ def ask_likely_matches(round: Round, *, actor: str) -> int:
     """Add the next batch to an open round of audit+greedy in which every seat is filled; return its HITs. Further votes
     on unsure pairs come before it, where the round has them.
 
-    The round stops once its design says that enough is found, once every query is closed or judged, and where its
-    ceiling does not leave the cost of a batch: the event says why. It goes on once a person raises the ceiling or adds
-    a batch.
+    The round stops once the audit says that enough is found, once every pair is judged, and where its ceiling does not
+    leave the cost of a batch: the event says why. It goes on once a person raises the ceiling or adds a batch.
     """
     design = design_of(round)
     if round.state != "open" or not design.greedy or why_stopped(round):

@@ -258,13 +258,7 @@ def _judged_queries(round: Round, progress: Progress) -> list[WholeQueries]:
 
 
 def _batch_figures(batch: Batch, likely: LikelyMatches, width: float) -> dict[str, Any]:
-    return {
-        "recall_so_far": round(likely.recall, 3),
-        "widest_interval": round(width, 4),
-        "queries_closed": int(likely.closed.sum()),
-        "queries": len(likely.closed),
-        "matches_to_expect": round(batch.matches, 1),
-    }
+    return likely.row() | {"widest_interval": round(width, 4), "matches_to_expect": round(batch.matches, 1)}
 
 
 def _keys(round: Round, pairs: Ids) -> list[list[str]]:

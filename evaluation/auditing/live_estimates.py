@@ -118,7 +118,8 @@ class LiveEstimates:
 
     Attributes:
         saving: what closing it now saves; None unless it is open.
-        likely: the pairs by their probability, where likely matches follow the audit or have followed; else None.
+        likely: the pairs by their probability, where likely matches follow the audit or have followed; else None. Its
+            recall is estimated from the queries that count, in the order of the draw.
         guards: where they have, what the last look of each direction says of the scores of a version.
     """
 
@@ -179,7 +180,10 @@ def measure_live(
         directions.append(one)
         guards += model_guards(whole, one.last.models) if one.last else []
     saving = saving_now(round) if round.state == "open" else None
-    likely = LikelyMatches.of(wholes, stop_recall=design.stop_recall) if design.greedy or guards else None
+    likely = None
+    if design.greedy or guards:
+        counting = [whole.first(one.counting) for whole, one in zip(wholes, directions, strict=True)]
+        likely = LikelyMatches.of(counting, stop_recall=design.stop_recall)
     return LiveEstimates(round, parameters, tuple(directions), saving, likely, tuple(guards))
 
 

@@ -17,7 +17,7 @@ from core.seeds import SeedField
 from core.text import counted
 from counterpart_statistics.aggregation import METHODS, Method
 from counterpart_statistics.auditing.replay_effects import ModelScores, Spread, effects_of, scores_of
-from counterpart_statistics.estimation import METRICS
+from counterpart_statistics.estimation import METRICS, Recall
 from counterpart_statistics.pair_codes import Ids, codes_of
 from counterpart_statistics.selection.drawn_votes import Wholes, draw_votes, matches_in
 from counterpart_statistics.selection.selection_replay import Step, knowing, selection_steps
@@ -30,8 +30,10 @@ from hits.rounds.round_parameters import PackParameters
 from mitl.models import Direction
 
 SCORED = METRICS[:3]
-SAVINGS = ("queries", "pairs", "judgments", "hits", "cost", "matches", "recall", "expected_recall")
+ASKED = ("queries", "pairs", "judgments", "hits", "cost", "matches", "recall")
 """The figures of a replay that say what was asked and found."""
+ESTIMATED = {"estimated_recall": "value", "recall_low": "low", "recall_high": "high"}
+"""What the audit of a replay says of its recall, by the attributes of ``Recall``."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +81,7 @@ class Replayed:
             among the judgments where the round had some.
         matches: that its verdicts find, without those known beforehand.
         recall: share of the round's matches that are among them.
-        expected_recall: what the probabilities say of it at the end; None where nothing is learned.
+        estimated: what its audit says of the recall at the end; None without an audit, and of too few queries.
     """
 
     judge: str
@@ -91,7 +93,7 @@ class Replayed:
     cost: Decimal
     matches: int
     recall: float
-    expected_recall: float | None
+    estimated: Recall | None
     scores: tuple[ModelScores, ...]
 
     @property
@@ -155,14 +157,16 @@ def replay(finished: FinishedRound, judge: str, given: WhatIfParameters, seed: i
         cost=round.seat_cost * hits * replication,
         matches=len(matches),
         recall=float(np.isin(true, matches).mean()) if len(true) else 1.0,
-        expected_recall=last.likely.recall if design.judge == "audit" else None,
+        estimated=last.likely.recall if design.judge == "audit" else None,
         scores=tuple(scores_of(finished.wholes, known, SCORED, estimated=estimated)),
     )
 
 
 def savings_of(replays: Sequence[Replayed]) -> dict[str, Spread]:
     """Return what the replays of a policy asked and found."""
-    return {name: Spread.of(getattr(one, name) for one in replays) for name in SAVINGS}
+    asked = {name: Spread.of(getattr(one, name) for one in replays) for name in ASKED}
+    recalls = [one.estimated for one in replays if one.estimated]
+    return asked | {name: Spread.of(getattr(one, part) for one in recalls) for name, part in ESTIMATED.items()}
 
 
 def policy_row(judge: str, replays: Sequence[Replayed]) -> dict[str, Any]:

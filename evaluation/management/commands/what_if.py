@@ -15,7 +15,7 @@ from mitl.models import Direction
 
 COLUMNS = {"queries": ",.0f", "judgments": ",.0f", "hits": ",.0f", "cost": ",.2f", "matches": ",.0f"}
 """The figures of a table of policies with their formats; shares follow."""
-HEADS = ["policy", "whole queries", "judgments", "HITs", "dollars", "matches", "recall", "expected recall"]
+HEADS = ["policy", "whole queries", "judgments", "HITs", "dollars", "matches", "recall", "estimated", "95% interval"]
 
 
 class Command(ActCommand):
@@ -74,8 +74,10 @@ def _lines(finished: FinishedRound, found: Mapping[str, Sequence[Replayed]], giv
 
 def _savings(judge: str, replays: Sequence[Replayed]) -> list[str]:
     spreads = savings_of(replays)
-    shares = [_cell(spreads[name], ".1%") for name in ("recall", "expected_recall")]
-    return [judge, *(_cell(spreads[name], form) for name, form in COLUMNS.items()), *shares]
+    shares = [_cell(spreads[name], ".1%") for name in ("recall", "estimated_recall")]
+    ends = [shown(spreads[name].mean, ".1%") for name in ("recall_low", "recall_high")]
+    interval = " to ".join(ends) if replays[0].estimated else shown(None, "")
+    return [judge, *(_cell(spreads[name], form) for name, form in COLUMNS.items()), *shares, interval]
 
 
 def _effects(judge: str, replays: Sequence[Replayed], metrics: Sequence[str]) -> Iterator[list[str]]:

@@ -7,4 +7,4 @@ from hits.rounds.top_ups import design_of
 
 
 def likely_matches(round: Round) -> LikelyMatches:
-    return LikelyMatches.of(whole_queries(round), stop_recall=design_of(round).stop_recall)
+    return LikelyMatches.of([*whole_queries(round)], stop_recall=design_of(round).stop_recall)

@@ -53,11 +53,10 @@ def test_the_round_stops_by_itself_where_enough_is_found_and_says_so(greedy, res
     judge_all(greedy)
     while ask_likely_matches(greedy, actor="reconciler"):
         judge_last_top_up(greedy)
-    found = likely_matches(greedy)
-    assert found.recall >= 0.95
+    assert likely_matches(greedy).recall.is_enough()
     stopped = Event.objects.get(verb="stopped asking")
     assert stopped.data["reason"] == why_stopped(greedy)
-    assert "of the matches are found" in why_stopped(greedy) or "is judged" in why_stopped(greedy)
+    assert "Enough: about" in why_stopped(greedy) or "is judged" in why_stopped(greedy)
     assert ask_likely_matches(greedy, actor="reconciler") == 0
     assert Event.objects.filter(verb="stopped asking").count() == 1
     assert "no further batch:" in researcher.get("/rounds/greedy/").text
@@ -80,29 +79,23 @@ def test_the_round_stops_where_its_intervals_are_as_narrow_as_wished(greedy):
     assert ask_likely_matches(narrow, actor="reconciler") == 2
 
 
-def test_the_round_stops_at_its_own_recall_says_how_many_queries_are_closed_and_may_go_on(greedy, researcher):
+def test_the_round_stops_at_its_own_recall_and_may_go_on(greedy, researcher):
     stops = packed(greedy.pool, stop_recall=0.05)
     likely = likely_matches(stops)
-    assert 0.05 <= likely.recall < 0.95
+    assert likely.recall.is_enough(0.05)
+    assert not likely.recall.is_enough()
     assert ask_likely_matches(stops, actor="reconciler") == 0
-    figures = f"About {likely.recall:.0%}", f"{likely.closed.sum()} of {len(likely.closed)}."
-    assert all(figure in why_stopped(stops) for figure in figures)
+    assert (
+        why_stopped(stops)
+        == likely.enough
+        == (f"Enough: about {likely.recall.value:.0%} found; the 95% interval starts at {likely.recall.low:.0%}.")
+    )
     shown = researcher.get("/rounds/stops/").text
-    assert "no further batch: About" in shown
+    assert "no further batch: Enough: about" in shown
     assert "/rounds/stops/add/" in shown
     add_planned(AskLikely(likely=1).plan(stops), actor="robin")
     judge_last_top_up(stops)
     assert why_stopped(stops) == ""
-
-
-def test_the_round_stops_where_all_other_queries_are_closed(greedy, monkeypatch):
-    """A recall that the round does not reach, as closed queries miss more than they may."""
-    monkeypatch.setattr("counterpart_statistics.selection.likely_matches.CLOSING", 1000.0)
-    judge_all(greedy)
-    assert ask_likely_matches(greedy, actor="reconciler") == 0
-    assert why_stopped(greedy).startswith("Every other query is judged. About")
-    add_planned(AskLikely(likely=1).plan(greedy), actor="robin")
-    assert greedy.top_ups.get().hits.count() == 1
 
 
 def test_a_ceiling_that_is_reached_stops_the_round_until_it_is_raised(greedy):

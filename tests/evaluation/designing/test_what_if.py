@@ -99,7 +99,7 @@ def test_an_audit_asks_and_gives_what_the_real_design_does(finished, pool):
     assert one.packed[0].tolist() == codes(hit__round=made).tolist()
     assert (one.hits, one.cost) == (made.hits.count(), 2 * made.hits.count())
     assert one.queries == 10  # five images and five captions
-    assert (one.matches, one.expected_recall) == (likely_matches(made).found, likely_matches(made).recall)
+    assert (one.matches, one.estimated) == (likely_matches(made).found, likely_matches(made).recall)
     check_scores(one, made, estimated=True)
 
 
@@ -126,7 +126,7 @@ def test_audit_and_greedy_open_the_batches_of_the_real_round_and_stop_where_it_d
     assert [sorted(batch.tolist()) for batch in others] == [batch.tolist() for batch in batches]
     assert (one.hits, one.cost) == (made.hits.count(), 2 * made.hits.count())
     likely = likely_matches(made)
-    assert (one.matches, one.expected_recall) == (likely.found, pytest.approx(likely.recall, abs=1e-12))
+    assert (one.matches, one.estimated.value) == (likely.found, pytest.approx(likely.recall.value, abs=1e-12))
     assert one.recall == one.matches / len(finished.matches)
     check_scores(one, made, estimated=True)
 

@@ -130,7 +130,7 @@ def test_the_command_sets_all_policies_side_by_side(finished):
     everything, first, audit, greedy = figures["policies"]
     assert everything["recall"] == {"mean": 1.0, "low": 1.0, "high": 1.0}
     assert everything["cost"]["mean"] == float(finished.cost)
-    assert {one["bias"]["mean"] for one in everything["effects"]} == {0.0}
+    assert max(one["bias"]["mean"] for one in everything["effects"]) == pytest.approx(0, abs=1e-12)
     assert {one["kind"] for one in first["effects"]} == {"counted"}
     assert audit["pairs"]["low"] <= audit["pairs"]["mean"] < greedy["pairs"]["mean"] <= everything["pairs"]["mean"]
     assert audit["recall"]["mean"] < greedy["recall"]["mean"]

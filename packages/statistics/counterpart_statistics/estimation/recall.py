@@ -6,21 +6,14 @@ twice, whichever of its queries were audited. Formula numbers are those of docs/
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import t as student
 
-from counterpart_statistics.audits import STOP_RECALL
-
-FEWEST = 3
-"""Audited queries of a direction below which an interval cannot be computed."""
-PSEUDO = 2.0
-"""Queries of the informative size that are added to a sum of squares: few queries rarely show the largest deviation."""
-UNSEEN = 0.02
-"""Weight, in the informative size, of one deviation as large as the bounds allow."""
-BELOW = 0.03
-"""How far below the wanted recall its interval may start where batches stop: replays that asked the estimate alone
-stopped once in 80 rounds at 0.86 instead of 0.95."""
+from counterpart_statistics.audits import STOP_BELOW, STOP_RECALL
+from counterpart_statistics.estimation.intervals import FEWEST, PSEUDO_QUERIES, informative_count, informative_square
 
 Floats = NDArray[np.float64]
 
@@ -54,7 +47,8 @@ class Recall:
         value: the recall, with the ends of its interval.
         informative: number of audited queries over which the deviations spread; 0 where all are alike.
         n_audited: queries that were judged whole, of all directions.
-        counted: whether every query was, so that the figures have no interval.
+        counted: whether every query was, or every pair, so that the figures have no interval.
+        level: confidence of the intervals.
     """
 
     found: int
@@ -67,24 +61,27 @@ class Recall:
     informative: float
     n_audited: int
     counted: bool
+    level: float
 
     def is_enough(self, recall: float = STOP_RECALL, lower: float | None = None) -> bool:
         """Return whether batches of likely matches may stop: at this recall, with an interval that starts at ``lower``
-        (default: ``BELOW`` it)."""
-        least = recall - BELOW if lower is None else lower
+        (default: ``STOP_BELOW`` it)."""
+        least = recall - STOP_BELOW if lower is None else lower
         return self.value >= recall and self.low >= least - 1e-12
 
-    def row(self) -> dict[str, float]:
-        """Return it as JSON has it."""
+    def row(self) -> dict[str, float | str]:
+        """Return it as JSON has it: what judging all queries of the round would say."""
         names = ("matches", "matches_low", "matches_high")
         return {name: round(getattr(self, name), 1) for name in names} | {
             "recall": self.value,
             "recall_low": self.low,
             "recall_high": self.high,
+            "question": "these",
+            "level": self.level,
         }
 
 
-def round_recall(sides: Sequence[Side], found: int, *, level: float = 0.95) -> Recall:
+def round_recall(sides: Sequence[Side], found: int, *, unjudged: float = inf, level: float = 0.95) -> Recall:
     """Return the matches and the recall of a round (formula 14).
 
     The total is Σ over the directions of expected + Σ off / a, and unbiased over the draw of the audits for any p that
@@ -94,6 +91,7 @@ def round_recall(sides: Sequence[Side], found: int, *, level: float = 0.95) -> R
     Args:
         sides: the directions that were asked.
         found: matches among all pairs with a verdict, each once.
+        unjudged: pairs without one; no more matches can be missing.
         level: confidence of the interval, by Student's t.
 
     Raises ValueError for a direction with fewer than three audited queries, unless these are all of its queries.
@@ -116,12 +114,13 @@ def round_recall(sides: Sequence[Side], found: int, *, level: float = 0.95) -> R
         if n < FEWEST:
             raise ValueError(f"{n} queries were audited. An interval of recall needs at least {FEWEST}.")
         around = np.sqrt(missed) * (off - (missed * off).sum() / missed.sum())
-        added = PSEUDO / len(sides) * informative_square(around, np.sqrt(missed.mean()))
+        added = PSEUDO_QUERIES / len(sides) * informative_square(around, np.sqrt(missed.mean()))
         variance += float((around**2).sum() + added) * n / (n - 1)
         unit = max(unit, float(weight.max()) - 1)
         informative += float(informative_count(around))
-    missing = max(total - found, 0.0)
-    low, high = _missing(missing, variance, unit, audited - len(sides), level)
+    missing = min(max(total - found, 0.0), unjudged)
+    low, high = _missing(missing, variance, unit, audited - len(sides), level) if unjudged else (0.0, 0.0)
+    high = min(high, unjudged)
     share_high, value, share_low = (found / (found + one) if found + one else 1.0 for one in (low, missing, high))
     return Recall(
         found,
@@ -133,16 +132,14 @@ def round_recall(sides: Sequence[Side], found: int, *, level: float = 0.95) -> R
         share_high,
         informative,
         audited,
-        counted=not variance,
+        counted=not (variance and unjudged),
+        level=level,
     )
 
 
 def _missing(missing: float, variance: float, unit: float, degrees: int, level: float) -> tuple[float, float]:
     """Return the ends of the interval of the missing matches, whole numbers; ``unit``: what one match more in a query
     of the audit would add."""
-    # scipy.stats takes a third of a second to import, for which pages that estimate nothing need not wait.
-    from scipy.stats import t as student
-
     if not variance:
         return missing, missing
     reach = float(student.ppf((1 + level) / 2, degrees))
@@ -150,21 +147,3 @@ def _missing(missing: float, variance: float, unit: float, degrees: int, level: 
     low = max(missing - reach * np.sqrt(variance), 0.0)
     high = missing + scale / 2 + np.sqrt(scale * missing + scale**2 / 4)
     return float(np.floor(low)), float(np.ceil(high))
-
-
-def informative_square(sizes: Floats, bound: float | Floats, unseen: float | Floats = UNSEEN) -> Floats:
-    """Return (...): the squared size of the informative deviations (..., n), above 0 even without any, as one of size
-    ``bound`` is counted with the weight ``unseen``."""
-    squares = sizes**2
-    return np.asarray(((squares**2).sum(-1) + unseen * bound**4) / (squares.sum(-1) + unseen * bound**2))
-
-
-def informative_count(sizes: Floats) -> Floats:
-    """Return (...): (Σ u²)² / Σ u⁴, over how many of the n deviations (..., n) their sum of squares spreads.
-
-    >>> float(informative_count(np.array([0.5, -0.5, 0.0])))
-    2.0
-    """
-    squares = np.where(np.abs(sizes) > 1e-9, sizes, 0.0) ** 2
-    fourth = (squares**2).sum(-1)
-    return np.asarray(np.where(fourth > 0, squares.sum(-1) ** 2 / np.where(fourth > 0, fourth, 1.0), 0.0))

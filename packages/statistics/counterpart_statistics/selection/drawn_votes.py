@@ -40,5 +40,4 @@ def deciding(wholes: Wholes, votes: pd.DataFrame, verdicts: pd.DataFrame, kept: 
 
 def matches_in(wholes: Wholes) -> Ids:
     """Return the codes of the pairs that verdicts say are matches, without those known beforehand."""
-    found = [whole.queries.codes[whole.queries.asked & (np.nan_to_num(whole.queries.gains) > 0)] for whole in wholes]
-    return np.unique(np.concatenate(found))
+    return np.unique(np.concatenate([whole.queries.codes[whole.matches] for whole in wholes]))

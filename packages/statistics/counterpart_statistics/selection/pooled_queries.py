@@ -122,6 +122,11 @@ class WholeQueries:
         """(Q,) whether the query was drawn and is judged whole."""
         return self.drawn & self.queries.is_complete
 
+    @property
+    def matches(self) -> NDArray[np.bool_]:
+        """(Q, J) whether the pair costs a judgment and its verdict is a match."""
+        return np.asarray(self.queries.asked & (np.nan_to_num(self.queries.gains) > 0))
+
     @cached_property
     def metrics(self) -> Floats:
         """(K, M, Q): the metrics of audited queries; those of others are of no use."""

@@ -42,8 +42,8 @@ def selection_steps(
     """Yield the step of the audit, the drawn queries, then one of likely matches for each of ``sizes``, as long as
     pairs are left.
 
-    ``wholes``: the directions of one round, with the verdicts of all pairs. Who reads the steps decides when they end:
-    ``stop_recall`` only says which queries are closed on the way.
+    ``wholes``: the directions of one round, with the verdicts of all pairs. Who reads the steps decides when they end;
+    ``stop_recall``: of each step.
     """
     drawn = [whole.queries.codes[whole.queries.asked & whole.drawn[:, None]] for whole in wholes]
     judged = np.unique(np.concatenate(drawn))

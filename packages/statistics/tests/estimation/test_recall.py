@@ -71,6 +71,14 @@ def test_a_round_whose_queries_are_all_judged_is_counted():
     assert (found.matches_low, found.matches, found.matches_high, found.low) == (8, 8, 8, 1)
 
 
+def test_no_more_matches_are_missing_than_pairs_without_a_verdict():
+    side = Side(np.zeros(30), 1000, 100.0)
+    assert round_recall([side], 95).matches_high > 100
+    assert round_recall([side], 95, unjudged=3).matches_high == 98
+    everything = round_recall([side], 95, unjudged=0)
+    assert (everything.matches, everything.low, everything.counted) == (95, 1.0, True)
+
+
 def test_a_round_without_matches_has_found_them_all():
     assert round_recall([Side(np.zeros(3), 3, 0.0)], 0).value == 1
 
