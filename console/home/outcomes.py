@@ -118,7 +118,9 @@ def _to_chart(job: Job) -> JobLink:
 
 def _to_part(job: Job) -> JobLink:
     part = job.params["part"]
-    return JobLink(PARTS[part].title, reverse(f"round_{part}", args=[job.params["round"]]))
+    page, _, queries = part.partition("-")
+    chosen = f"?queries={queries}" if queries else ""
+    return JobLink(PARTS[part].title, reverse(f"round_{page}", args=[job.params["round"]]) + chosen)
 
 
 def _to_figures(job: Job) -> JobLink:

@@ -43,10 +43,12 @@ Model = Annotated[str, Field(description="name of the model; empty: that of the 
 
 
 class FigureLine(Schema):
-    """A metric's mean over queries, from 0 to 1, with its 95% interval, null where there is none.
+    """A metric's mean over queries, from 0 to 1, with its interval, null where there is none.
 
     ``direction`` is `i2t` (images ask for captions), `t2i`, or the `average` of both. ``kind`` says whether it
     was counted, or estimated from a part of the judgments. ``estimand`` is the quantity that it is the mean of.
+    ``question``: the interval is of `these` queries, of queries drawn `like` them, or `wide`: of these, with the first
+    items of models outside the pool; ``level`` is its confidence.
     """
 
     direction: str
@@ -57,6 +59,8 @@ class FigureLine(Schema):
     queries: int
     kind: Kind
     estimand: str
+    question: str
+    level: float
     best: bool
     not_significantly_worse: bool
 
@@ -291,6 +295,8 @@ def _figures(rows: Iterable[Row]) -> list[dict[str, Any]]:
             "metric": column.metric,
             "kind": cell.kind,
             "estimand": cell.estimand,
+            "question": cell.question,
+            "level": cell.level,
             "best": cell.best,
             "not_significantly_worse": cell.best or cell.tied,
         }

@@ -4,24 +4,25 @@ from functools import partial
 
 from console.kept_figures import Kept, kept_if_slow
 from core.errors import CounterpartError
-from counterpart_statistics.estimation import METRICS
+from counterpart_statistics.auditing.model_scores import WHICH
+from counterpart_statistics.estimation import METRICS, Question
 from evaluation.auditing.estimate_boards import EstimateBoard, audits_of, boards_of
 from evaluation.auditing.round_estimates import EstimateParameters, RoundEstimates, estimate_round
 from evaluation.models import Run
 from hits.models import Round
 
-BY_ALL = EstimateParameters(metric=METRICS)
-
 Figures = tuple[RoundEstimates | None, str]
 """The estimates, or why they are missing."""
 
 
-def boards_of_round(round_: Round, by: str) -> dict[str, object]:
-    """Return what the leaderboard shows of a round: its boards by the metric ``by``, or the trouble."""
-    kept = _kept(round_)
+def boards_of_round(round_: Round, by: str, queries: Question) -> dict[str, object]:
+    """Return what the leaderboard shows of a round: its boards by the metric ``by``, with intervals for the question
+    ``queries``, or the trouble."""
+    kept = _kept(round_, queries)
     estimates, trouble = kept.figures
     boards: list[EstimateBoard] = boards_of(round_, estimates, by) if estimates else []
-    return {"estimate_boards": boards, "trouble": trouble, "old_since": kept.old_since, "by": by, "orders": METRICS}
+    shown = {"estimate_boards": boards, "trouble": trouble, "old_since": kept.old_since}
+    return shown | {"by": by, "orders": METRICS, "queries": queries, "which": WHICH[queries]}
 
 
 def estimates_of_run(run: Run) -> list[tuple[Round, list[EstimateBoard]]]:
@@ -35,12 +36,12 @@ def estimates_of_run(run: Run) -> list[tuple[Round, list[EstimateBoard]]]:
     return found
 
 
-def _kept(round_: Round) -> Kept[Figures]:
-    return kept_if_slow(f"leaderboard-of-round:{round_.pk}", partial(_estimates, round_))
+def _kept(round_: Round, queries: Question = "these") -> Kept[Figures]:
+    return kept_if_slow(f"leaderboard-of-round:{round_.pk}:{queries}", partial(_estimates, round_, queries))
 
 
-def _estimates(round_: Round) -> Figures:
+def _estimates(round_: Round, queries: Question) -> Figures:
     try:
-        return estimate_round(round_, BY_ALL), ""
+        return estimate_round(round_, EstimateParameters(metric=METRICS, queries=queries)), ""
     except CounterpartError as error:
         return None, str(error)

@@ -18,7 +18,7 @@ from core.models import Job
 from core.web.middleware import takes_uploads
 from corpus.models import Collection
 from counterpart_metrics import SCORED
-from counterpart_statistics.estimation import METRICS
+from counterpart_statistics.estimation import METRICS, Question
 from dataset.models import Version
 from evaluation.auditing.estimate_boards import audits_of
 from evaluation.jobs import start_registration, start_scoring_run
@@ -137,7 +137,8 @@ def _page(request: HttpRequest, collection: Collection, form: RankingsForm) -> H
         "form": form,
     }
     if round:
-        context |= boards_of_round(round, _metric(request, "by", METRICS))
+        queries: Question = "like" if request.GET.get("queries") == "like" else "these"
+        context |= boards_of_round(round, _metric(request, "by", METRICS), queries)
     return render(request, "console/leaderboard/leaderboard.html", context, status=422 if form.errors else 200)
 
 

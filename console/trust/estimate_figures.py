@@ -1,6 +1,7 @@
 """What the page of a round's estimates shows: scores with intervals, the looks, and what stopping now gives up."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.core.cache import cache
@@ -8,9 +9,11 @@ from django.core.cache import cache
 from console.charts.plots import drawn
 from core.errors import CounterpartError
 from core.progress import Progress, silent
-from counterpart_statistics.auditing.model_scores import FEW, ModelDifference, ModelEstimate
+from counterpart_statistics.auditing.model_scores import WHICH, ModelDifference, ModelEstimate, percent
+from counterpart_statistics.estimation import Question
 from evaluation.analyses import plain
 from evaluation.analyses.live_analysis import live_chart, state_text
+from evaluation.auditing.estimate_boards import describe_limits
 from evaluation.auditing.live_estimates import LiveEstimates, LiveParameters, measure_live
 from evaluation.auditing.round_estimates import MACHINE_JUDGES, EstimateParameters, estimate_round, machine_judges
 from evaluation.auditing.whole_queries import whole_queries
@@ -30,15 +33,19 @@ CHART = (
 )
 
 
-def estimate_figures(round_: Round, *, progress: Progress = silent) -> Figures:
+def estimate_figures(round_: Round, *, queries: Question = "these", progress: Progress = silent) -> Figures:
     """Return the figures of an audit at its looks, of another round once it is finished; before there is an
-    estimate, the ``trouble`` alone."""
+    estimate, the ``trouble`` alone. Intervals are for the question ``queries``."""
+    return {"queries": queries, "which": WHICH[queries]} | _figures(round_, queries, progress)
+
+
+def _figures(round_: Round, queries: Question, progress: Progress) -> Figures:
     if not round_.pool.retrievals.exists():
         return {"trouble": NO_LISTS}
     try:
         if JudgeDesign.from_json(round_.summary.get("judge")).judge == "audit":
-            return _of_audit(_live(round_, progress))
-        found = estimate_round(round_, progress=progress)
+            return _of_audit(_live(round_, queries, progress))
+        found = estimate_round(round_, EstimateParameters(queries=queries), progress=progress)
     except CounterpartError as error:
         return {"trouble": str(error)}
     sides = [
@@ -48,10 +55,10 @@ def estimate_figures(round_: Round, *, progress: Progress = silent) -> Figures:
     return {"sides": sides} if sides else {"trouble": NO_LISTS}
 
 
-def _live(round_: Round, progress: Progress) -> LiveEstimates:
+def _live(round_: Round, queries: Question, progress: Progress) -> LiveEstimates:
     """Return the audit at its looks; those that it reached before are kept, as each takes seconds to estimate."""
-    key = f"looks-at-round:{round_.pk}"
-    live = measure_live(round_, LOOKS, known=cache.get(key, ()), progress=progress)
+    key = f"looks-at-round:{round_.pk}:{queries}"
+    live = measure_live(round_, replace(LOOKS, queries=queries), known=cache.get(key, ()), progress=progress)
     cache.set(key, live.looks, timeout=KEPT)
     return live
 
@@ -85,13 +92,13 @@ def _scores(
     if not cells:
         return {}
     one = next(iter(cells.values()))
-    open_differences = [one for one in differences if one.direction == direction and one.is_open]
     return {
         "label": direction.label,
         "counted": one.counted,
         "estimand": one.estimate.estimand,
-        "queries": one.estimate.n_audited,
-        "is_few": one.estimate.n_audited < FEW,
+        "limits": describe_limits([one for one in models if one.direction == direction]),
+        "has_intervals": one.has_interval,
+        "level": percent(one.estimate.level),
         "judged": one.judged,
         "metrics": metrics,
         "rows": [
@@ -102,8 +109,8 @@ def _scores(
             }
             for model in dict.fromkeys(model for model, _ in cells)
         ],
-        "unasked": [model for (model, metric), one in cells.items() if metric == metrics[0] and not one.own_asked],
-        "open": open_differences,
+        "unasked": {model: one.not_asked for (model, _), one in cells.items() if not one.own_asked},
+        "steps": [one for one in differences if one.direction == direction],
     }
 
 

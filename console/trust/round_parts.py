@@ -4,6 +4,7 @@ launch rounds and for others; a page shows the last ones until newer ones are th
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -43,6 +44,9 @@ def effect_figures(round_: Round, *, progress: Progress) -> dict[str, Any]:
 PARTS = {
     "effect": TrustPart("Effect on models", "console/trust/_effect.html", effect_figures),
     "estimates": TrustPart("Estimates", "console/trust/_round_estimates.html", estimate_figures),
+    "estimates-like": TrustPart(
+        "Estimates", "console/trust/_round_estimates.html", partial(estimate_figures, queries="like")
+    ),
 }
 
 

@@ -33,8 +33,9 @@ def round_effect(request: StaffRequest, name: str) -> HttpResponse:
 
 @members_only.reads
 def round_estimates(request: StaffRequest, name: str) -> HttpResponse:
-    """The scores of a round's models with their intervals, an audit's at looks that were fixed in advance."""
-    return _part(request, name, "estimates")
+    """The scores of a round's models with their intervals, an audit's at looks that were fixed in advance: for these
+    queries, or with ``?queries=like`` for queries drawn like them."""
+    return _part(request, name, "estimates-like" if request.GET.get("queries") == "like" else "estimates")
 
 
 def _part(request: StaffRequest, name: str, part: str) -> HttpResponse:

@@ -8,7 +8,6 @@ from core.errors import CounterpartError
 from core.parameters import POSITIONAL, Parameters
 from core.progress import Progress
 from core.text import counted
-from counterpart_statistics.auditing.model_scores import FEW
 from counterpart_statistics.estimation import Calibration, calibration_of
 from counterpart_statistics.selection.pooled_queries import WholeQueries
 from evaluation.analyses import Findings, plain, shown, text_table
@@ -19,6 +18,7 @@ from mitl.models import Direction
 
 HELP = "How far the probabilities of a round's pairs hold, of each annotator and of all: Brier scores, reliability."
 ALL = "all annotators"
+FEW = 60  # queries
 NOTE = (
     "Each query's probabilities are learned from the verdicts on other images. Brier: of a match, level 1 or 2.\n"
     "Skill: 1 is perfect, 0 says no more than the share of matches does. Error: the expected calibration error, the\n"

@@ -8,12 +8,14 @@ from core.parameters import POSITIONAL
 from core.progress import Progress
 from core.text import counted
 from counterpart_statistics.auditing.model_scores import (
+    WHICH,
     ModelDifference,
     ModelEstimate,
     ModelGuard,
     model_differences,
     model_estimates,
     model_guards,
+    percent,
 )
 from counterpart_statistics.auditing.proxy_judges import MachineJudge
 from evaluation.analyses import Findings, plain, shown, text_table
@@ -24,6 +26,10 @@ from mitl.charts.drawing import Spec
 from mitl.charts.lines import interval_chart
 from mitl.models import Direction
 
+NEIGHBOURS = (
+    "Neighbours in the order of their values. Whether the intervals of two models overlap does not decide their order; "
+    "that of their difference does:"
+)
 HELP = "Scores of a round's models with intervals, from the queries that were judged whole: counted or estimated."
 
 
@@ -41,10 +47,11 @@ def analyse(parameters: EstimatesParameters, *, progress: Progress) -> Findings:
     guards: list[ModelGuard] = []
     for whole in queries_for(round, parameters, progress=progress):
         progress("estimating", 0, None)
-        estimates = model_estimates(whole, parameters.metrics, parameters.level)
+        asked = (whole, parameters.metrics, parameters.level)
+        estimates = model_estimates(*asked, queries=parameters.queries)
         found += estimates
         guards += model_guards(whole, estimates)
-        differences += model_differences(whole, parameters.metrics, parameters.level)
+        differences += model_differences(*asked, queries=parameters.queries)
         judges += machine_judges(whole, parameters.metrics[0])
     rows = [one.row() for one in found]
     sides = {direction: [one for one in found if one.direction == direction] for direction in Direction}
@@ -85,14 +92,15 @@ def _chart(round: Round, sides: Mapping[Direction, Sequence[ModelEstimate]], met
         for direction, side in sides.items()
         if side
     )
-    kind = "Counted" if all(one.counted for side in sides.values() for one in side) else "Estimated"
-    return interval_chart(f"Scores of models in round {round}", f"{kind} from {queries}", panels, "score")
+    first = next(side[0] for side in sides.values() if side)
+    kind = "Counted" if first.counted else "Estimated"
+    subtitle = f"{kind} from {queries}; {percent(first.estimate.level)} intervals for {WHICH[first.estimate.question]}"
+    return interval_chart(f"Scores of models in round {round}", subtitle, panels, "score")
 
 
 def _source(one: ModelEstimate) -> str:
     kind = "counted" if one.counted else "estimated"
-    queries = counted(one.estimate.n_audited, "query", "queries")
-    return f"{kind} of the {one.estimate.estimand} from {queries} judged whole, {one.judged:.0%} of the pairs"
+    return f"{kind} of the {one.estimate.estimand}, {one.judged:.0%} of the pairs judged"
 
 
 def _text(
@@ -103,21 +111,20 @@ def _text(
 ) -> str:
     one = rows[0]
     lines = [f"{Direction(one.direction).label}: {_source(one)}.", *describe_limits(rows)]
-    figures = [[row.model, row.metric, *(shown(value, ".3f") for value in _figures(row))] for row in rows]
-    table = text_table(["model", "metric", "value", "low", "high"], figures, left=2)
-    steps = [
+    figures = [
         [
-            f"{one.model} above {one.following}",
-            one.metric,
-            *(shown(value, "+.3f") for value in _figures(one)),
-            "open" if one.is_open else "",
+            row.model if row.own_asked else f"{row.model} *",
+            row.metric,
+            f"{row.estimate.value:.3f}",
+            f"{row.estimate.low:.3f} to {row.estimate.high:.3f}" if row.has_interval else "counted",
         ]
-        for one in differences
+        for row in rows
     ]
-    order = text_table(["difference", "metric", "value", "low", "high", "order"], steps, left=2)
+    table = text_table(["model", "metric", "value", f"{percent(one.estimate.level)} interval"], figures, left=2)
+    not_asked = [f"* {sentence}" for sentence in dict.fromkeys(row.not_asked for row in rows) if sentence]
     parts = [
-        "\n".join([*lines, table]),
-        order if steps else "",
+        "\n".join([*lines, table, *not_asked]),
+        "\n".join([NEIGHBOURS, *(f"{step.metric}: {step}" for step in differences)]) if differences else "",
         _judges_text(judges) if judges else "",
         _guards_text(guards) if guards else "",
     ]
@@ -168,7 +175,3 @@ def _judges_text(judges: Sequence[MachineJudge]) -> str:
         for judge in judges
     ]
     return f"{head}\n{text_table(heads, table, left=2)}"
-
-
-def _figures(one: ModelEstimate | ModelDifference) -> tuple[float, float, float]:
-    return one.estimate.value, one.estimate.low, one.estimate.high

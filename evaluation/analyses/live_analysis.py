@@ -6,8 +6,9 @@ from typing import Annotated, Any
 from core.parameters import POSITIONAL, Option
 from core.progress import Progress
 from core.text import counted
-from counterpart_statistics.auditing.model_scores import FEW
+from counterpart_statistics.auditing.model_scores import WHICH, limits_of, percent
 from evaluation.analyses import Findings, shown, text_table
+from evaluation.auditing.estimate_boards import question_of
 from evaluation.auditing.live_estimates import LiveDirection, LiveEstimates, LiveLook, LiveParameters, measure_live
 from hits.models import Round
 from mitl.charts.drawing import Spec
@@ -47,7 +48,9 @@ def live_chart(live: LiveEstimates) -> Spec:
         for side in live.directions
         if side.looks
     }
-    subtitle = f"{live.parameters.confidence:.0%} intervals, at {counted(live.parameters.looks, 'look')} together"
+    given = live.parameters
+    looks = counted(given.looks, "look")
+    subtitle = f"{percent(given.confidence)} intervals for {WHICH[given.queries]}, at {looks} together"
     return look_chart(f"Scores of models in round {live.round}", subtitle, panels, x="queries judged whole", y="score")
 
 
@@ -99,11 +102,12 @@ def _side_text(live: LiveEstimates, side: LiveDirection) -> str:
     lines = [state_text(side)]
     if side.last is None:
         return lines[0]
-    if side.last.queries < FEW:
-        lines.append(f"Fewer than {FEW} queries: intervals may hold the truth less often than they say.")
+    together = f"{percent(live.parameters.confidence)} at {counted(live.parameters.looks, 'look')} together"
+    lines.append(f"{question_of(side.last.models[0])} At this level the intervals hold in {together}.")
+    lines += limits_of(side.last.models)
     last = [
         [
-            one.model,
+            one.model if one.own_asked else f"{one.model} *",
             one.metric,
             *(shown(value, ".3f") for value in (one.estimate.value, one.estimate.low, one.estimate.high)),
             shown(width.now, ".3f"),
@@ -111,7 +115,14 @@ def _side_text(live: LiveEstimates, side: LiveDirection) -> str:
         ]
         for one, width in zip(side.last.models, side.last.widths, strict=True)
     ]
-    lines += [text_table(["model", "metric", "value", "low", "high", "width", "finished"], last, left=2), ""]
+    not_asked = dict.fromkeys(one.not_asked for one in side.last.models if one.not_asked)
+    lines += [text_table(["model", "metric", "value", "low", "high", "width", "finished"], last, left=2)]
+    lines += [
+        *(f"* {sentence}" for sentence in not_asked),
+        "",
+        *(f"{one.metric}: {one}" for one in side.last.differences),
+        "",
+    ]
     looks = [[*_reached(look), *(shown(one.now, ".3f") for one in look.widest.values())] for look in side.looks]
     heads = ["look", "queries", "share", "HITs", "answer sets", "spent", "judged by"]
     lines.append(text_table([*heads, *(f"widest {metric}" for metric in live.metrics)], looks))
@@ -130,6 +141,7 @@ def _figures(live: LiveEstimates) -> dict[str, Any]:
         "round": live.round.name,
         "looks": live.parameters.looks,
         "confidence": live.parameters.confidence,
+        "queries": live.parameters.queries,
         "directions": [_of_side(side) for side in live.directions],
         "stop": saving and {"hits": saving.hits, "answer_sets": saving.answer_sets, "dollars": str(saving.dollars)},
         "likely": live.likely and live.likely.row(),
@@ -150,7 +162,7 @@ def _of_side(side: LiveDirection) -> dict[str, Any]:
                     one.row() | {"width": width.now, "width_when_finished": width.finished}
                     for one, width in zip(look.models, look.widths, strict=True)
                 ],
-                "differences": [one.row() | {"open": one.is_open} for one in look.differences],
+                "differences": [one.row() for one in look.differences],
             }
             for look in side.looks
         ],

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import nan
 
 from core.text import counted
 from corpus.models import Collection
 from counterpart_metrics.figures import Figure
-from counterpart_statistics.auditing.model_scores import FEW, ModelDifference, ModelEstimate
+from counterpart_statistics.auditing.model_scores import WHICH, ModelDifference, ModelEstimate, limits_of, percent
 from crowd.posting.publication import BEGUN
 from evaluation.auditing.round_estimates import RoundEstimates
 from evaluation.models import Run
@@ -14,8 +15,6 @@ from evaluation.scores.boards import Board, Cell, Column, Row
 from evaluation.scores.model_rankings import registered_runs
 from hits.models import Round
 from mitl.models import Direction
-
-NOT_ASKED = "has first items that the round did not ask; they count as no match."
 
 
 @dataclass(frozen=True)
@@ -26,12 +25,16 @@ class EstimateBoard:
         board: models by metrics; the metric that orders the models comes first.
         notes: sentences on how much was judged and what is missing.
         differences: of models that follow each other in the order of the first column.
+        level: confidence of the intervals, as it is printed.
+        which: the queries that they are for.
     """
 
     direction: Direction
     board: Board
     notes: Sequence[str]
     differences: Sequence[ModelDifference]
+    level: str
+    which: str
 
     def of_run(self, run: Run) -> "EstimateBoard":
         """Return the row of a run and its differences alone; without rows if the run is not estimated."""
@@ -57,17 +60,20 @@ def boards_of(round: Round, estimates: RoundEstimates, by: str) -> list[Estimate
 
 
 def describe_limits(found: Sequence[ModelEstimate]) -> list[str]:
-    """Return sentences on what limits the estimates of one direction."""
+    """Return sentences on which question the intervals of one direction answer, and what limits them."""
     one = found[0]
-    said = []
+    said = [question_of(one)]
     if one.missing:
         said.append(
             f"{counted(one.missing, 'drawn query waits', 'drawn queries wait')} for verdicts: the intervals hold for "
             "every outcome."
         )
-    if one.estimate.n_audited < FEW:
-        said.append(f"Fewer than {FEW} queries: intervals may hold the truth less often than they say.")
-    return said
+    return said + limits_of(found)
+
+
+def question_of(one: ModelEstimate) -> str:
+    """Say what the figures of its direction, and their intervals, are of."""
+    return f"Value ({percent(one.estimate.level)} interval): {one.words}" if one.has_interval else f"Value {one.words}"
 
 
 def _board(
@@ -91,7 +97,7 @@ def _board(
                 if one.model == leading.model
             },
             runs.get(leading.model),
-            () if leading.own_asked else (NOT_ASKED,),
+            tuple(filter(None, [leading.not_asked])),
         )
         for leading in ordered
         if leading.metric == metrics[0]
@@ -103,15 +109,19 @@ def _board(
     ]
     if found[0].missing:
         notes.append("The interval of a difference holds at one look that was planned, not at the best of many.")
-    return EstimateBoard(direction, Board(columns, rows), notes, steps)
+    one = found[0].estimate
+    return EstimateBoard(direction, Board(columns, rows), notes, steps, percent(one.level), WHICH[one.question])
 
 
 def _cell(one: ModelEstimate, best: float, open_orders: set[tuple[str, str]]) -> Cell:
     value = one.estimate
+    ends = (value.low, value.high) if one.has_interval else (nan, nan)
     return Cell(
-        Figure(value.value, value.low, value.high, value.n_audited),
+        Figure(value.value, *ends, value.n_audited),
         best=value.value == best,
         kind="counted" if one.counted else "estimated",
         estimand=value.estimand,
+        question=value.question,
+        level=value.level,
         is_open=(one.model, one.metric) in open_orders,
     )

@@ -29,6 +29,7 @@ from counterpart_statistics.auditing.model_scores import (
     model_estimates,
     model_guards,
 )
+from counterpart_statistics.estimation.intervals import FEWEST
 from counterpart_statistics.selection.likely_matches import LikelyMatches
 from counterpart_statistics.selection.pooled_queries import WholeQueries
 from evaluation.auditing.round_estimates import EstimateParameters, ScoreParameters
@@ -55,7 +56,8 @@ class LiveParameters(ScoreParameters):
     @property
     def of_a_look(self) -> EstimateParameters:
         """What is estimated at each look. Raises CounterpartError for an unknown metric."""
-        return EstimateParameters(metric=self.metric, merge=self.merge, confidence=self.confidence, looks=self.looks)
+        shared = {name: getattr(self, name) for name in ("metric", "merge", "queries", "confidence", "looks")}
+        return EstimateParameters(**shared)
 
 
 Models = tuple[ModelEstimate, ...]
@@ -213,7 +215,7 @@ class _Audit:
         in_time = np.array([key not in self.unfinished for key in self.whole.queries.keys], bool)
         counting, waiting = arrived((self.whole.audited & in_time)[self.order])
         units = len(self.order)
-        planned = look_sizes(units, self.parameters.looks, least=2, whole=ceil)
+        planned = look_sizes(units, self.parameters.looks, least=FEWEST, whole=ceil)
         reached = [size for size in planned if size <= counting]
         steps = tracked(list(enumerate(reached, 1)), "looks", progress, every=1)
         looks = tuple(self._look(number, size) for number, size in steps)
@@ -244,8 +246,9 @@ class _Audit:
 
     def _estimated(self, first: WholeQueries) -> tuple[Models, tuple[ModelDifference, ...], tuple[Width, ...]]:
         parameters = self.parameters.of_a_look
-        models = tuple(model_estimates(first, parameters.metrics, parameters.level))
-        differences = tuple(model_differences(first, parameters.metrics, parameters.level))
+        asked = (first, parameters.metrics, parameters.level)
+        models = tuple(model_estimates(*asked, queries=parameters.queries))
+        differences = tuple(model_differences(*asked, queries=parameters.queries))
         return models, differences, tuple(interval_widths(first, models, len(self.order), parameters.level))
 
     def _inputs(self, first: WholeQueries) -> str:

@@ -18,7 +18,7 @@ from counterpart_statistics.auditing.model_scores import (
     model_estimates,
 )
 from counterpart_statistics.auditing.proxy_judges import MachineJudge, judges_among
-from counterpart_statistics.estimation import METRICS
+from counterpart_statistics.estimation import METRICS, Question
 from counterpart_statistics.selection.pooled_queries import WholeQueries
 from evaluation.auditing.whole_queries import whole_queries
 from hits.models import Round
@@ -48,6 +48,13 @@ class ScoreParameters(Parameters):
         Option(metavar="A,B"),
     ] = USUAL
     merge: Annotated[str, "match sources that count without a judgment, as release merges them"] = "original"
+    queries: Annotated[
+        Question,
+        forms.ChoiceField(
+            choices=choices(*get_args(Question)),
+            help_text="what an interval is of: what judging all of these queries would say, or queries drawn like them",
+        ),
+    ] = "these"
     confidence: Annotated[
         float, ConfidenceField(help_text="confidence of each interval, at all looks together"), Option(metavar="P")
     ] = 0.95
@@ -111,6 +118,7 @@ def estimate_round(
     ``audit_share`` the result is that of an audit of this share of its queries.
 
     The estimand is the mean over queries of a metric with the pool's matches: pairs outside the pool count as no match.
+    The interval is of what judging all of these queries would say, or of queries drawn like them.
     Raises CounterpartError for a round of first hits, a design without enough audited queries, an unfinished round of
     all pairs, and as ``load_pooled_queries`` does.
     """
@@ -119,8 +127,8 @@ def estimate_round(
     differences: list[ModelDifference] = []
     for whole in queries_for(round, given, progress=progress):
         progress("estimating", 0, None)
-        models += model_estimates(whole, given.metrics, given.level)
-        differences += model_differences(whole, given.metrics, given.level)
+        models += model_estimates(whole, given.metrics, given.level, queries=given.queries)
+        differences += model_differences(whole, given.metrics, given.level, queries=given.queries)
     return RoundEstimates(tuple(models), tuple(differences))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from core.errors import CounterpartError
 from core.progress import Progress, silent
 from core.text import counted
-from counterpart_statistics.auditing.model_scores import FEW
+from counterpart_statistics.estimation.intervals import FEW, FEWEST
 from counterpart_statistics.selection.pooled_queries import WholeQueries
 from dataset.judged.answer_tables import votes_of
 from evaluation.auditing.asked_pairs import added_pairs, opened_pairs, unasked_pairs
@@ -62,7 +62,7 @@ def _design_of(round: Round, share: float | None) -> JudgeDesign:
 
 
 def check_judged(whole: WholeQueries, design: JudgeDesign) -> None:
-    """Raise CounterpartError for a round of all pairs that is not finished, and an audit of fewer than two queries."""
+    """Raise CounterpartError for a round of all pairs that is not finished, and an audit of fewer than three."""
     incomplete = int((~whole.queries.is_complete).sum())
     if design.judge == "all" and incomplete:
         raise CounterpartError(
@@ -70,8 +70,8 @@ def check_judged(whole: WholeQueries, design: JudgeDesign) -> None:
             "pairs. Estimate it once it is finished, or plan a round of --judge audit."
         )
     judged = int(whole.audited.sum())
-    if judged < 2:
+    if judged < FEWEST:
         raise CounterpartError(
             f"{counted(judged, 'query is', 'queries are')} judged whole of {whole.drawn.sum()} that the audit drew "
-            f"({Direction(whole.direction).label}). An estimate needs two at least, and should have {FEW}."
+            f"({Direction(whole.direction).label}). An estimate needs {FEWEST} at least, and should have {FEW}."
         )

@@ -8,7 +8,7 @@ import numpy as np
 
 from evaluation.scores.boards import AVERAGE, Board, Cell, Row, notes_of
 
-SOURCE = ("kind", "estimand", "n_queries")
+SOURCE = ("kind", "estimand", "question", "level", "n_queries")
 """The last columns of a CSV, which are not scores."""
 
 
@@ -29,7 +29,7 @@ def plain_table(board: Board) -> str:
             "",
             "* best   ~ not significantly different from the best (randomisation test over queries, p ≥ 0.05)",
         ]
-    sources = [f"{source} --json has the 95% intervals." for source in board.sources]
+    sources = [f"{source} --json has the 95% intervals, for queries drawn like these." for source in board.sources]
     return "\n".join([*lines[1:], *sources, *notes_of(board)])
 
 
@@ -66,7 +66,7 @@ def latex_table(board: Board) -> str:
 
 
 def figures_of(board: Board) -> dict[str, Any]:
-    """Return model → part → metric → value in 0..1, its interval, number of queries, kind, estimand and marks."""
+    """Return model → part → metric → value in 0..1, its interval, what both are of, number of queries and marks."""
     found: dict[str, Any] = {}
     for row in board.rows:
         one: dict[str, Any] = {}
@@ -76,6 +76,8 @@ def figures_of(board: Board) -> dict[str, Any]:
                 **{name: None if np.isnan(value) else value for name, value in vars(cell.figure).items()},
                 "kind": cell.kind,
                 "estimand": cell.estimand,
+                "question": cell.question,
+                "level": cell.level,
                 "n_queries": cell.figure.queries,
                 "best": cell.best,
                 "not_significantly_worse": cell.best or cell.tied,
@@ -90,6 +92,8 @@ def _source(row: Row) -> list[str]:
     found = (
         [cell.kind for _, cell in sides],
         [cell.estimand for _, cell in sides],
+        [cell.question for _, cell in sides],
+        [str(cell.level) for _, cell in sides],
         [f"{column.benchmark} {column.part} {cell.figure.queries}".strip() for column, cell in sides],
     )
     return ["; ".join(dict.fromkeys(values)) for values in found]

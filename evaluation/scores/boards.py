@@ -40,6 +40,9 @@ class Cell:
         tied: not significantly different from the best.
         kind: counted, or estimated from a part of the judgments.
         estimand: what the figure is the mean of over queries: a metric with, for example, ``matches of version v1``.
+        question: what the interval is of: ``these`` queries, all those of the pool; ``wide``, with the first items of
+            models outside it; or queries ``like`` them, as of a bootstrap.
+        level: confidence of the interval.
         is_open: the interval of its difference to the next lower figure of its column holds 0.
     """
 
@@ -48,6 +51,8 @@ class Cell:
     tied: bool = False
     kind: Kind = "counted"
     estimand: str = ""
+    question: str = "like"
+    level: float = 0.95
     is_open: bool = False
 
     @property

@@ -540,10 +540,12 @@ class Exports(BaseModel):
 
 class FigureLine(BaseModel):
     """
-    A metric's mean over queries, from 0 to 1, with its 95% interval, null where there is none.
+    A metric's mean over queries, from 0 to 1, with its interval, null where there is none.
 
     ``direction`` is `i2t` (images ask for captions), `t2i`, or the `average` of both. ``kind`` says whether it
     was counted, or estimated from a part of the judgments. ``estimand`` is the quantity that it is the mean of.
+    ``question``: the interval is of `these` queries, of queries drawn `like` them, or `wide`: of these, with the first
+    items of models outside the pool; ``level`` is its confidence.
     """
 
     direction: str
@@ -554,6 +556,8 @@ class FigureLine(BaseModel):
     queries: int
     kind: Literal["counted", "estimated"]
     estimand: str
+    question: str
+    level: float
     best: bool
     not_significantly_worse: bool
 

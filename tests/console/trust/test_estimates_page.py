@@ -44,7 +44,8 @@ def test_an_audit_shows_its_looks_and_what_stopping_saves_to_those_who_may_close
     close = reverse("round_close", args=["audit"])
     for client, may in ((member, False), (researcher, True)):
         shown = page(client, "audit")
-        assert "from 4 queries judged whole" in shown
+        assert "what judging all 14 queries of the pool would say; 4 were judged." in shown
+        assert "Rests on 4 queries: judge more queries before you compare." in shown
         assert "all 2 looks together" in shown
         assert "<strong>1 answer set</strong>" in shown
         assert "Table of widths given up" in shown

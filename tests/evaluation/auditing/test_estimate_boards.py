@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from counterpart_statistics.auditing.model_scores import ModelDifference, ModelEstimate
+from counterpart_statistics.auditing.model_scores import NOT_ASKED, ModelDifference, ModelEstimate
 from counterpart_statistics.estimation import METRICS, Estimate
-from evaluation.auditing.estimate_boards import NOT_ASKED, audits_of, boards_of
+from evaluation.auditing.estimate_boards import audits_of, boards_of
 from evaluation.auditing.round_estimates import EstimateParameters, RoundEstimates, estimate_round
 from evaluation.scores.boards import Column
 from evaluation.scores.runs import register_file
@@ -34,7 +34,7 @@ def test_an_unfinished_audit_has_a_board_with_annotators_and_registered_runs(tmp
         values = [row.cells[one.board.columns[0]].figure.value for row in one.board.rows]
         assert values == sorted(values, reverse=True)
         (notes,) = (row.notes for row in one.board.rows if row.model == "outsider")
-        assert notes == (NOT_ASKED,)
+        assert notes == (f"outsider: {NOT_ASKED}",)
     (source,) = boards[0].board.sources
     assert source.startswith("Estimated of the pool of audit, from ")
     assert any("verdicts" in note for one in boards for note in one.notes)

@@ -160,7 +160,7 @@ def test_looks_that_are_known_are_not_estimated_again_until_a_verdict_changes(fi
     asked = []
     monkeypatch.setattr(
         "evaluation.auditing.live_estimates.model_estimates",
-        lambda *args: asked.append(args) or model_estimates(*args),
+        lambda *args, **question: asked.append(args) or model_estimates(*args, **question),
     )
     assert measure_live(finished, TWO, known=live.looks) == live
     assert not asked
@@ -181,11 +181,11 @@ def test_a_query_waits_until_every_wanted_vote_on_its_pairs_is_in(audit):
     assert measure_live(audit, TWO).is_finished
 
 
-def test_looks_are_spread_evenly_and_none_has_fewer_than_two_queries():
-    sizes = partial(look_sizes, least=2, whole=ceil)
+def test_looks_are_spread_evenly_and_none_has_fewer_than_three_queries():
+    sizes = partial(look_sizes, least=3, whole=ceil)
     assert sizes(100, 5) == (20, 40, 60, 80, 100)
     assert sizes(7, 3) == (3, 5, 7)
-    assert sizes(4, 5) == (2, 3, 4)
+    assert sizes(5, 5) == (3, 4, 5)
 
 
 def test_rounds_that_are_no_audits_and_rounds_without_answers_are_refused(audit):
@@ -200,7 +200,8 @@ def test_the_command_prints_the_looks_and_what_stopping_saves_and_gives_up(audit
     judge_in_order(audit.hits.order_by("number")[: audit.hits.count() - 1])
     printed = analyse("live", "audit", "--metric", "mAP@R", "--looks", "2")
     assert "of 7 drawn queries" in printed
-    assert "Fewer than 60 queries" in printed
+    assert "Rests on 4 queries: judge more queries before you compare." in printed
+    assert "a is above b by" in printed or "open: " in printed
     assert "Stop here:" in printed
     rows = written(tmp_path, "live", "audit", "--metric", "mAP@R", "--looks", "2")
     assert {row["metric"] for row in rows} == {"mAP@R"}

@@ -57,7 +57,7 @@ def test_a_model_of_one_direction_has_no_average():
         ("both", True),
         ("one", False),
     ]
-    assert csv_table(board).splitlines()[2] == "one,,,50.0,counted,,t2i 2"
+    assert csv_table(board).splitlines()[2] == "one,,,50.0,counted,,like,0.95,t2i 2"
 
 
 def test_equal_values_share_a_rank():

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterpart_metrics.arrays import DIRECTIONS
-from counterpart_statistics.auditing.model_scores import FEW, model_estimates
+from counterpart_statistics.auditing.model_scores import model_estimates
 from counterpart_statistics.estimation import (
     METRICS,
     Matches,
@@ -26,6 +26,8 @@ from counterpart_statistics.estimation import (
 from counterpart_statistics.selection.pooled_queries import PooledQueries, WholeQueries
 
 PILOT_SHARE = 0.05
+PILOT_QUERIES = 60
+"""The least number of queries of a pilot that priors draw."""
 POINTS = 21
 """Points of the curve of matches that are kept."""
 Widths = Mapping[tuple[str, str], float]
@@ -160,7 +162,7 @@ def simulated(
     levels = np.select([gains == 1, gains > 0], [1.0, 2.0], 4.0)
     n = len(queries.keys)
     place = np.full(n, -1)
-    order = audit_order(queries.keys, [seed, stream]).order[: max(FEW, ceil(PILOT_SHARE * n))]
+    order = audit_order(queries.keys, [seed, stream]).order[: max(PILOT_QUERIES, ceil(PILOT_SHARE * n))]
     place[order] = np.arange(len(order))
     asked_of = frozenset(queries.models[:annotators])
     nothing = np.zeros(gains.shape, bool)

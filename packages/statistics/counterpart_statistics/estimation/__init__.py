@@ -25,7 +25,7 @@ from counterpart_statistics.estimation.estimators import (
     guard_report,
 )
 from counterpart_statistics.estimation.expectation import Expected, expected_mean, expected_metric, pair_inclusion
-from counterpart_statistics.estimation.intervals import Interval, nested_interval, score_interval, shrunk
+from counterpart_statistics.estimation.intervals import Interval, Question, nested_interval, score_interval, shrunk
 from counterpart_statistics.estimation.pool_metrics import METRICS, UNLISTED, pool_metrics
 from counterpart_statistics.estimation.priors import prior_probability, simulated_gains
 from counterpart_statistics.estimation.probabilities import (
@@ -56,6 +56,7 @@ __all__ = [
     "Pilot",
     "Plan",
     "Prices",
+    "Question",
     "Recall",
     "Side",
     "audit_order",

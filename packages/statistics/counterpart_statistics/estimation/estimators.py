@@ -40,6 +40,7 @@ class Estimate:
         question: ``these``, ``like`` or ``wide``, as of an ``Interval``.
         level: confidence of the interval.
         informative: effective number of audited queries that carry it.
+        n_queries: of which ``n_audited`` were judged whole.
     """
 
     value: float
@@ -52,13 +53,24 @@ class Estimate:
     question: str = "like"
     level: float = 0.95
     informative: float = np.inf
+    n_queries: int = 0
 
     @classmethod
     def of(cls, found: Interval, cell: tuple[int, ...] = (), *, estimand: str = "") -> "Estimate":
         """Return one cell of the intervals."""
-        names = ("value", "low", "high", "error", "beta", "informative")
-        figures = {name: float(getattr(found, name)[cell]) for name in names}
-        return cls(**figures, n_audited=found.n_audited, estimand=estimand, question=found.question, level=found.level)
+        return cls(
+            value=float(found.value[cell]),
+            low=float(found.low[cell]),
+            high=float(found.high[cell]),
+            error=float(found.error[cell]),
+            beta=float(found.beta[cell]),
+            n_audited=found.n_audited,
+            estimand=estimand,
+            question=found.question,
+            level=found.level,
+            informative=float(found.informative[cell]),
+            n_queries=found.n_queries,
+        )
 
     @property
     def is_thin(self) -> bool:

@@ -41,7 +41,7 @@ class Interval:
         error: standard error, pseudo-queries included; 0 where every query was judged and ``these`` are asked of.
         informative: effective number of audited queries that show how far the proxy is off (formula 6).
         beta: how much of the proxy enters.
-        n_audited: queries that were judged whole.
+        n_audited: queries that were judged whole, of ``n_queries``.
         question: ``these``, ``like`` or, of a nested interval, ``wide``.
         level: confidence of each interval.
     """
@@ -53,6 +53,7 @@ class Interval:
     informative: Floats
     beta: Floats
     n_audited: int
+    n_queries: int
     question: str
     level: float
 
@@ -98,7 +99,7 @@ def score_interval(
     weight = 1 / chances_of(inclusion, whole)
     missed = weight * (weight - 1)
     line = Line.through(inside, guess[..., whole], missed, beta=beta)
-    guessed = line.at(guess)
+    guessed = line.at(guess) if missed.any() else np.zeros(guess.shape)  # without rounding, where all is counted
     value = np.clip(guessed.mean(-1) + (weight * (inside - guessed[..., whole])).sum(-1) / len(whole), *bounds)
 
     far = distance(value, bounds)
@@ -115,7 +116,9 @@ def score_interval(
         variance = variance + spread / (n - 1) / len(whole)
     informative = sizes if missed.any() else inside - inside.mean(-1, keepdims=True)
     ends = score_ends(value, variance, n, bounds, level)
-    return Interval(value, *ends, np.sqrt(variance), informative_count(informative), line.beta, n, queries, level)
+    return Interval(
+        value, *ends, np.sqrt(variance), informative_count(informative), line.beta, n, len(whole), queries, level
+    )
 
 
 def nested_interval(
@@ -159,7 +162,7 @@ def nested_interval(
         variance = variance + share * ((line.residuals**2).sum(-1) + PSEUDO_QUERIES * pseudo) / (n - 1)
     ends = score_ends(value, variance, n, bounds, level)
     informative = informative_count(phases[-1][0].residuals)
-    return Interval(value, *ends, np.sqrt(variance), informative, phases[-1][0].beta, n, "wide", level)
+    return Interval(value, *ends, np.sqrt(variance), informative, phases[-1][0].beta, n, len(last), "wide", level)
 
 
 def shrunk(estimate: ArrayLike, error: ArrayLike, counted: ArrayLike) -> tuple[Floats, Floats]:
@@ -265,7 +268,7 @@ def audited_values(
         )
     if whole.sum() < FEWEST:
         raise ValueError(f"{whole.sum()} queries were audited. An estimate needs at least {FEWEST}.")
-    inside = values[..., whole]
+    inside = np.ascontiguousarray(values[..., whole])
     if unknown := int((~np.isfinite(inside)).any(axis=tuple(range(inside.ndim - 1))).sum()):
         raise ValueError(f"{unknown} audited queries have no value that is a finite number: judge all their pairs.")
     if not np.isfinite(guess).all():
