@@ -36,7 +36,7 @@ EXPORT_FORMATS = {
     "eccv-json": "dataset.exports.eccv_json.FORMAT",
     "judgments-csv": "dataset.exports.judgments_csv.FORMAT",
     "judgments-long": "dataset.exports.judgments_long.FORMAT",
-    "parquet": "dataset.exports.parquet.FORMAT",
+    "parquet": "dataset.exports.judgments_long.PARQUET",
     "hf": "dataset.exports.hugging_face.FORMAT",
     "mteb": "dataset.exports.mteb.FORMAT",
     "qrels": "dataset.exports.qrels.FORMAT",

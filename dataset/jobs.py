@@ -60,7 +60,7 @@ def aggregate(job: Job, progress: JobProgress) -> str:
     parameters = AggregateParameters.from_json(job.params)
     figures = aggregate_votes(parameters, actor=job.actor, progress=progress)
     counts = f"{counted(figures['judgments'], 'vote')} counted: {counted(figures['pairs'], 'verdict')}"
-    return f"{counts} by {parameters.method}, {figures['expected wrong']:.1f} of them expected to be wrong."
+    return f"{counts} by {parameters.method}."
 
 
 @job("console.tasks.release", needs=("dataset.release_version",), acts=True)

@@ -15,8 +15,18 @@ from core.errors import CounterpartError
 from core.events import record
 from core.files.stored_files import remove_file
 from core.progress import Progress, silent
-from counterpart_statistics.aggregation import POSITIVE, Concluded, Method, Ties, certainty_of, conclusions, fit_votes
+from counterpart_statistics.aggregation import (
+    POSITIVE,
+    Concluded,
+    Method,
+    Ties,
+    certainty_of,
+    conclusions,
+    fit_votes,
+    verdict_sides,
+)
 from counterpart_statistics.aggregation.fit import describe_workers
+from counterpart_statistics.aggregation.votes import Votes
 from dataset.judged.answer_tables import votes_of
 from dataset.judged.coded_votes import PairCodes, read_round
 from dataset.judged.verdict_files import LARGE, SCHEMA, add_rows_under_review, write_verdicts
@@ -25,11 +35,15 @@ from dataset.releases.release_parameters import AggregateParameters
 from dataset.reviews.cases import update_queue
 from dataset.versions.contents import Policies, proposals_of, verdicts_on
 from dataset.versions.rejections import rejections_of, sentence_of
+from dataset.versions.review_rows import Reviewed, random_prefix, review_rows
 from hits.models import Round
 from hits.question import Level
 from hits.task_types import require_pairs, task_type_of
 from hits.task_types.task_type import TaskType
 from integrations.notifications import notify
+
+SAID = ("expected_wrong", "wrong_low", "wrong_high", "silent")
+"""The figures of the certainty of a round that a command prints."""
 
 
 def aggregate(
@@ -71,7 +85,7 @@ def aggregate_round(
     """
     require_pairs(round)
     former = list(Aggregation.objects.filter(round=round, method=method))
-    votes, codes = read_round(round, progress=progress)
+    votes, codes, answers = read_round(round, progress=progress)
     judgments = votes.on_candidates
     if not judgments:
         raise CounterpartError(f"Round {round} has no judgments that count. Aggregate it once work is accepted.")
@@ -81,9 +95,11 @@ def aggregate_round(
         fit = fit_votes(votes, method, proposals=proposals, seed=seed)
     except ValueError as error:
         raise CounterpartError(f"Round {round}: {error}") from error
-    certainty = certainty_of(votes)
+    reviewed = _reviewed_at_random(round, votes, codes)
+    certainty = certainty_of(votes, answers, sides=verdict_sides(fit, ties), reviewed=reviewed)
+    worth = certainty.figures
     figures = _figures(conclusions(votes, fit, ties, certainty), task_type_of(round))
-    worth = {**certainty.figures, "verdicts": figures["pairs"], "expected_wrong": figures["expected wrong"]}
+    figures |= {name: worth[name] for name in SAID if worth[name] is not None}
     made = Aggregation(round=round, method=method, ties=ties, seed=seed, judgments=judgments, certainty=worth)
     parts = conclusions(votes, fit, ties, certainty)
     how: dict[str, Any] = {"verdicts": figures["pairs"], "actor": actor, "progress": progress}
@@ -101,6 +117,20 @@ def aggregate_round(
     if workers:
         figures["workers"] = _rows(describe_workers(votes, fit, ties).reset_index())
     return {"judgments": judgments, **figures}
+
+
+def _reviewed_at_random(round: Round, votes: Votes, codes: PairCodes) -> dict[int, bool]:
+    """Return whether pairs match that were reviewed at random, by the codes of their candidates."""
+
+    def keys() -> Iterator[tuple[Any, Any]]:
+        for batch in votes.batches():
+            images, captions = codes.places(batch.rows["code"][~batch.is_gold])
+            yield codes.images.keys[images], codes.captions.keys[captions]
+
+    found = random_prefix(keys(), round.seed, Reviewed.of(review_rows(round.pool.collection)))
+    images, captions = (list(side) for side in zip(*found, strict=True)) if found else ([], [])
+    places = codes.images.keys.get_indexer(pd.Index(images)), codes.captions.keys.get_indexer(pd.Index(captions))
+    return dict(zip(codes.of(*places).tolist(), found.values(), strict=True))
 
 
 def rejections_so_far(round: Round) -> str:
@@ -178,16 +208,13 @@ def _tables(parts: Iterable[Concluded], codes: PairCodes, total: int, progress: 
 def _figures(parts: Iterable[Concluded], task: TaskType) -> dict[str, Any]:
     by_level = Counter(dict.fromkeys(Level.values, 0))
     score = 0.0
-    wrong = 0.0
     for part in parts:
         by_level.update(part.levels.tolist())
-        wrong += float((1 - part.probability).sum())
         score += float(task.score(part.shares).sum()) if task.score_label else 0.0
     figures: dict[str, Any] = {
         "pairs": by_level.total(),
         **{f"level {level}": count for level, count in sorted(by_level.items())},
         **{f"positive, {name}": sum(by_level[level] for level in levels) for name, levels in POSITIVE.items()},
-        "expected wrong": _plain(wrong),
     }
     if task.score_label:
         figures[f"mean {task.score_label}"] = _plain(score / by_level.total())

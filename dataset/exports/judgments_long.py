@@ -1,4 +1,5 @@
-"""Format ``judgments-long``: a row for every judgment of a version, with everything that is known of it."""
+"""Formats ``judgments-long``, a row for every judgment of a version with everything that is known of it, and
+``parquet``, the pairs and these judgments as Parquet files."""
 
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ import pyarrow as pa
 from pyarrow import compute
 
 from dataset.exports.specification import Export, Format
-from dataset.exports.tables import judgment_batches, write_csv
+from dataset.exports.tables import judgment_batches, pair_batches, with_ids, write_csv, write_parquet
 from dataset.models import Version
 from hits.judge_designs import JudgeDesign
 from hits.models import Item
@@ -19,6 +20,15 @@ def write_judgments_long(export: Export) -> None:
     too. Raises CounterpartError for a version without rounds."""
     export.require_rounds()
     write_csv(export.folder / f"{export.version.name}_judgments_long.csv", lambda: long_batches(export))
+
+
+def write_parquet_files(export: Export) -> None:
+    """Write ``<version>_pairs.parquet`` and, for a version with rounds, ``<version>_judgments.parquet``; the columns
+    with ids are ``image_id`` and ``caption_id``."""
+    name = export.version.name
+    write_parquet(export.folder / f"{name}_pairs.parquet", with_ids(pair_batches(export.version, export.progress)))
+    if export.version.rounds.exists():
+        write_parquet(export.folder / f"{name}_judgments.parquet", with_ids(long_batches(export)))
 
 
 def long_batches(export: Export) -> Iterator[pa.RecordBatch]:
@@ -85,3 +95,4 @@ def _with_chances(batch: pa.RecordBatch, chances: Mapping[str, Chances]) -> pa.R
 
 
 FORMAT = Format(write_judgments_long, "every judgment with all that is known of it", controls=True)
+PARQUET = Format(write_parquet_files, "pairs and judgments as Parquet", controls=True)

@@ -106,15 +106,14 @@ def agreement(version: Version) -> str:
 
 
 def certainty(version: Version) -> Iterator[str]:
-    """Say how many verdicts to expect on the wrong side; nothing for a version without probabilities."""
+    """Say how many verdicts are on the wrong side, or why that is unknown; nothing for a version without figures."""
     if figures := version.manifest.get("certainty"):
-        wrong = figures["expected_wrong"]
-        verdicts = figures["verdicts"]
+        if why := figures.get("silent", "The probabilities of its verdicts are those of an earlier program."):
+            yield why
+            return
         yield (
-            f"By the probabilities of the verdicts, about {wrong:,.0f} of the {verdicts:,} on which votes decided "
-            f"({wrong / max(verdicts, 1):.1%}) are expected to be on the wrong side, match or no match. A vote calls a "
-            f"match a match with probability {figures['found']:.2f}, and another pair none with "
-            f"{figures['refused']:.2f}. Controls may be easier than other pairs; then more verdicts are wrong."
+            f"Of {figures['verdicts']:,} verdicts by votes about {figures['expected_wrong']:,.0f} are wrong "
+            f"({figures['wrong_low']:,} to {figures['wrong_high']:,}), match or no match."
         )
 
 

@@ -6,16 +6,18 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from numpy.typing import NDArray
 
-from annotation.models import Assignment, Rejection, Worker
+from annotation.models import Assignment, AssignmentQuerySet, Rejection, Worker
+from annotation.work.control_records import UNRETIRED
 from annotation.work.judgments import answers_in
 from core.errors import CounterpartError, some_of
 from core.progress import Progress, silent
 from corpus.models import Collection
 from counterpart_statistics.judged import PAIR
 from hits.models import Control, Item, Round
+from hits.task_types import task_type_of
 from mitl.models import Direction
 
 VOTE = {
@@ -25,10 +27,15 @@ VOTE = {
     "level": "level",
     "item_id": "item",
     "assignment__hit__number": "hit",
+    "assignment_id": "answer_set",
 }
 """The fields of a vote, all numbers, and their columns."""
-ANSWER = {**VOTE, "assignment_id": "answer_set", "shortcoming": "shortcoming", "wrong_way": "wrong_way"}
-TEXTS = {"shortcoming": "U14", "wrong_way": "U11", "direction": "U3", "score": np.float64}
+ANSWER = {**VOTE, "shortcoming": "shortcoming", "wrong_way": "wrong_way"}
+CONTROL = {**VOTE, "item__control__polarity": "control", "assignment__state": "state"}
+TEXTS = {
+    **{"shortcoming": "U14", "wrong_way": "U11", "control": "U8", "state": "U9", "direction": "U3"},
+    "score": np.float64,
+}
 """The types of columns that are not whole numbers."""
 PART = 20_000  # rows that are read at a time: texts take several times as much in an array
 
@@ -66,6 +73,31 @@ def vote_parts(round: Round, size: int = PART, *, finished: bool = False) -> Ite
     counted = answers_in(round).counted()
     for part in _parts(counted.finished() if finished else counted, VOTE, size):
         yield part[~np.isin(part["item"], retired)]
+
+
+def control_answers(round: Round) -> pd.DataFrame:
+    """Return the answers to the round's controls in submitted sets, counted or not, by database ids: what the certainty
+    of verdicts rests on. Those to retired controls and those of sets ``thrown_out_otherwise`` are left out. A worker
+    answers a pair once (``Judgment``), so that no control is answered by heart."""
+    answers = answers_in(round).filter(UNRETIRED, assignment__state__in=Assignment.SUBMITTED)
+    table = read_table(answers.exclude(assignment__in=thrown_out_otherwise(round).order_by().values("pk")), CONTROL)
+    return table.assign(counted=table.pop("state") == Assignment.State.ACCEPTED)
+
+
+def thrown_out_otherwise(round: Round) -> AssignmentQuerySet:
+    """Return the answer sets that do not count for another reason than their controls. Controls of these say nothing
+    about the crowd: robots and copyists who pass them would make it look better.
+
+    They are those that a person rejected as done by a script or too fast, and those whose controls are right: flagged
+    by a signal or excluded by a person. Where a worker needs a share of all their controls, sets without a signal
+    may be out for other ones.
+    """
+    settled = Q(needs_second=False) | Q(seconded_at__isnull=False)
+    grounds = (Rejection.Grounds.AUTOMATED, Rejection.Grounds.TOO_FAST)
+    rejected = Rejection.objects.filter(settled, assignment=OuterRef("pk"), dropped_at=None, grounds__in=grounds)
+    right = Q(control_failures=0) if task_type_of(round).passing == 1 else Q(control_failures=0) & ~Q(signals=[])
+    out = (Assignment.State.FLAGGED, Assignment.State.EXCLUDED)
+    return Assignment.objects.with_hit().filter(right | Exists(rejected), hit__round=round, state__in=out)
 
 
 def read_table(rows: QuerySet[Any], columns: Mapping[str, str]) -> pd.DataFrame:

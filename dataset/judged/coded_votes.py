@@ -9,13 +9,13 @@ import pandas as pd
 from django.db.models import QuerySet
 from numpy.typing import NDArray
 
-from annotation.models import Worker
+from annotation.models import Assignment, Worker
 from annotation.work.judgments import answers_in
 from core.progress import Progress, silent
-from counterpart_statistics.aggregation import LEVELS, RIGHT
+from counterpart_statistics.aggregation import LEVELS, RIGHT, ControlAnswers
 from counterpart_statistics.aggregation.sorted_votes import VOTE, sort_votes
 from counterpart_statistics.aggregation.votes import Codes, Votes
-from dataset.judged.answer_tables import vote_parts
+from dataset.judged.answer_tables import control_answers, vote_parts
 from hits.models import Item, Round
 
 CHUNK = 1 << 18  # rows in memory at a time
@@ -73,8 +73,9 @@ class PairCodes:
         return proposals.assign(item=self.of(image, caption))
 
 
-def read_round(round: Round, *, progress: Progress = silent) -> tuple[Votes, PairCodes]:
-    """Return the counted votes of a round, and what the codes of their items mean."""
+def read_round(round: Round, *, progress: Progress = silent) -> tuple[Votes, PairCodes, ControlAnswers]:
+    """Return the counted votes of a round, what the codes of their items mean, and the answers to controls of all
+    submitted sets."""
     progress("reading judgments", 0, None)
     collection = round.pool.collection
     images, captions = (Keys.of(side.values_list("pk", "key")) for side in (collection.images, collection.captions))
@@ -84,12 +85,17 @@ def read_round(round: Round, *, progress: Progress = silent) -> tuple[Votes, Pai
     controls = Item.objects.filter(hit__round=round, control__isnull=False)
     polarities = pd.Series(dict(controls.values_list("pk", "control__polarity")), dtype="str")
     kinds = polarities.map(KINDS.index)
+    known = control_answers(round)
+    accepted = Assignment.objects.filter(hit__round=round, state=Assignment.State.ACCEPTED).with_hit()
+    counted: Any = np.array(accepted.order_by().values_list("pk", "worker"), np.int64).reshape(-1, 2)
+    sets = np.union1d(counted[:, 0], known["answer_set"])
 
     def coded(rows: NDArray) -> NDArray:
         votes = np.zeros(len(rows), VOTE)
         candidates = codes.of(images.places(rows["image"]), captions.places(rows["caption"]))
         votes["code"] = candidates + pd.Series(rows["item"]).map(kinds).fillna(0).to_numpy(np.int64)
         votes["worker"] = workers.places(rows["worker"])
+        votes["set"] = np.searchsorted(sets, rows["answer_set"])
         votes["label"] = rows["level"] - LEVELS[0]
         return votes
 
@@ -102,4 +108,23 @@ def read_round(round: Round, *, progress: Progress = silent) -> tuple[Votes, Pai
         kinds=np.array([[level in RIGHT.get(kind, LEVELS) for level in LEVELS] for kind in KINDS]),
         kind_of=lambda items: items % len(KINDS),
     )
-    return votes, codes
+    return votes, codes, _control_answers(known, codes, sets, counted)
+
+
+def _control_answers(known: pd.DataFrame, codes: PairCodes, sets: Codes, counted: Codes) -> ControlAnswers:
+    """Return answers to controls by the places of their sets among ``sets``. ``counted``: the ids of the sets that
+    count, and of their workers."""
+    whose = np.concatenate([counted, known[["answer_set", "worker"]]])
+    worker = np.zeros(len(sets), np.int64)
+    worker[np.searchsorted(sets, whose[:, 0])] = np.unique(whose[:, 1], return_inverse=True)[1]
+    side = (known["control"] == KINDS[2]).to_numpy()
+    right = known["level"].isin(RIGHT["positive"]).to_numpy() == side
+    sides = ((codes.images, "image"), (codes.captions, "caption"))
+    return ControlAnswers(
+        worker=worker,
+        counted=np.isin(sets, counted[:, 0]),
+        control=codes.of(*(keys.places(known[name].to_numpy()) for keys, name in sides)),
+        of_set=np.searchsorted(sets, known["answer_set"]),
+        side=side.astype(np.int64),
+        right=right.astype(np.int64),
+    )

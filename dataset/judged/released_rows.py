@@ -7,11 +7,13 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
+from django.db.models import Min
 from django.utils.crypto import salted_hmac
 
 from annotation.models import Assignment
 from annotation.work.answers import apart, order_of
 from annotation.work.judgments import answers_in
+from dataset.judged.answer_tables import thrown_out_otherwise
 from dataset.versions.file_rows import ReleasedJudgment
 from hits.models import Control, Item, Round
 from hits.task_types import task_type_of
@@ -103,6 +105,20 @@ def _rows_of_answers(
             counted=int(row["assignment__state"] == Assignment.State.ACCEPTED),
             seconds="" if row["seconds"] is None else row["seconds"],
         )
+
+
+def sets_apart(rounds: Sequence[Round]) -> set[tuple[str, int, int]]:
+    """Return the answer sets that were ``thrown_out_otherwise``: round, HIT and assignment as in ``judgment_rows``."""
+    found = set()
+    for round in rounds:
+        names = dict(thrown_out_otherwise(round).order_by().values_list("pk", "hit"))
+        stored = answers_in(round).filter(assignment__hit__in=set(names.values()))
+        rows = stored.values("assignment__hit__number", "assignment").annotate(first=Min("pk"))
+        ordered = rows.order_by("assignment__hit__number", "first")
+        for hit, sets in groupby(ordered, key=itemgetter("assignment__hit__number")):
+            numbered = enumerate((one["assignment"] for one in sets), 1)
+            found |= {(round.name, hit, number) for number, assignment in numbered if assignment in names}
+    return found
 
 
 def pseudonym_key(version: str) -> str:

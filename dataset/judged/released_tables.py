@@ -1,5 +1,6 @@
 """The answers and the verdicts of a version as tables, from its files."""
 
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +9,15 @@ import pandas as pd
 
 from core.errors import CounterpartError
 from counterpart_statistics.judged import PAIR
+from counterpart_statistics.judged.control_votes import right_of
 from dataset.judged.answer_tables import with_ids
 from dataset.models import Version
+from dataset.versions.file_rows import UncountedSet
 from dataset.versions.version_files import JUDGMENTS, checked_file, load_pairs
 
 SET = ["round", "hit", "assignment"]
 """What names an answer set."""
+SetName = tuple[str, int, int]
 FLAGS = ["control_retired", "simulated", "counted"]
 TEXTS = ("round", "control", "worker", "image", "caption", "shortcoming", "wrong_way")
 COLUMNS = ["image", "caption", "worker", "control", "level", *FLAGS]
@@ -38,6 +42,41 @@ def numbered_answers(version: Version, *more: str) -> pd.DataFrame:
 def votes_among(answers: pd.DataFrame) -> pd.DataFrame:
     """Return the answers that count, as a method of aggregation takes them."""
     return answers[answers["counted"] & ~answers["retired"]].reset_index(drop=True)
+
+
+def uncounted_sets(answers: pd.DataFrame, apart: Collection[SetName] = ()) -> list[UncountedSet]:
+    """Return the tally of the answer sets that do not count and answered a control, without those ``apart``."""
+    known = _on_controls(answers)
+    known = known[~known["counted"]]
+    match = known["control"] == "positive"
+    right = right_of(known).astype(bool)
+    sums = known[[*SET, "worker"]].assign(
+        right_none=right & ~match, asked_none=~match, right_match=right & match, asked_match=match
+    )
+    rows = sums.groupby([*SET, "worker"]).sum().reset_index().itertuples(index=False)
+    return [UncountedSet(*row) for row in rows if row[: len(SET)] not in apart]
+
+
+def control_answers(answers: pd.DataFrame, uncounted: Iterable[UncountedSet]) -> pd.DataFrame:
+    """Return the answers to controls of the sets that count and of those in the tally: what the certainty of verdicts
+    rests on, as ``full_conclusion`` takes it."""
+    known = _on_controls(answers)
+    named = pd.MultiIndex.from_frame(known[SET])
+    return known[known["counted"] | named.isin([row[: len(SET)] for row in uncounted])]
+
+
+def with_sets(answers: pd.DataFrame) -> pd.DataFrame:
+    """Number the answer sets of answers, as ``set``."""
+    return answers.assign(set=answers.groupby(SET, sort=True).ngroup())
+
+
+def read_uncounted(path: Path) -> list[UncountedSet]:
+    rows = pd.read_csv(path, dtype={"round": str, "worker": str}, keep_default_na=False)
+    return [UncountedSet(*row) for row in rows.itertuples(index=False)]
+
+
+def _on_controls(answers: pd.DataFrame) -> pd.DataFrame:
+    return answers[~answers["retired"] & (answers["control"] != "")]
 
 
 def answers_of_version(version: Version) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -3,7 +3,6 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from math import fsum
 from pathlib import PurePath
 from typing import Any
 
@@ -76,13 +75,8 @@ def rejection_figures(rejections: Sequence[Rejections], contents: Contents, poli
 
 
 def certainty_figures(contents: Contents) -> dict[str, Any]:
-    """Return what the verdicts by votes are worth: the figures of the model, their number, and the number expected to
-    be on the wrong side; nothing where they have no probabilities."""
-    if contents.certainty is None:
-        return {}
-    known = [one.probability for one in contents.verdicts.values() if one.probability is not None]
-    wrong = float(f"{fsum(1 - one for one in known):.2f}")
-    return {"certainty": {**contents.certainty, "verdicts": len(known), "expected_wrong": wrong}}
+    """Return what the verdicts are worth on which votes decided; nothing where that was not asked for."""
+    return {} if contents.certainty is None else {"certainty": dict(contents.certainty)}
 
 
 def describe_sample(sample: Sample) -> dict[str, Any]:

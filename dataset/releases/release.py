@@ -18,8 +18,15 @@ from corpus.input_files import lines
 from corpus.matches import seal_source
 from corpus.models import Collection, Match, Sample
 from counterpart_statistics.judged.control_votes import label_errors
-from dataset.judged.released_rows import judgment_rows, pseudonym_key
-from dataset.judged.released_tables import read_answers, votes_among
+from dataset.judged.released_rows import judgment_rows, pseudonym_key, sets_apart
+from dataset.judged.released_tables import (
+    SET,
+    control_answers,
+    read_answers,
+    uncounted_sets,
+    votes_among,
+    with_sets,
+)
 from dataset.models import Version, released
 from dataset.releases.manifest import describe
 from dataset.releases.provenance import refuse_mixed_tasks, refuse_unfinished
@@ -35,6 +42,7 @@ from dataset.versions.rendering import (
     render_judgments,
     render_rejections,
     render_reviews,
+    render_uncounted,
 )
 from dataset.versions.review_rows import Reviewed, Row, review_rows
 from dataset.versions.version_files import describe_files, manifest_bytes, seal_folder, written_files
@@ -121,11 +129,15 @@ def _render(
     files = [render_gallery(version.collection, folder), render_reviews(reviews, folder)]
     files += [render_rejections(rejections, folder)] if rejections else []
     votes = None
+    controls = None
     errors = {}
     if rounds:
         files.append(render_judgments(judgment_rows(rounds, key=version.pseudonym_key), folder, progress))
-        answers = read_answers(files[-1])
+        answers = with_sets(read_answers(files[-1], *SET))
+        uncounted = uncounted_sets(answers, sets_apart(rounds))
+        files.append(render_uncounted(uncounted, folder))
         votes = votes_among(answers)
+        controls = control_answers(answers, uncounted)
         errors = label_errors(answers)
         del answers
         if votes.empty:
@@ -138,7 +150,8 @@ def _render(
         proposals=proposals_of(rounds) if policies.method == "consensus" else None,
         policies=policies,
         rejections=rejections,
-        certain=True,
+        controls=controls,
+        seeds={round.name: round.seed for round in rounds},
     )
     if not contents.positives:
         raise CounterpartError(

@@ -16,21 +16,26 @@ from core.text import counted
 from corpus.models import Match
 from counterpart_statistics.judged.control_votes import label_errors
 from dataset.judged.released_rows import judgment_rows
-from dataset.judged.released_tables import read_answers, votes_among
+from dataset.judged.released_tables import (
+    read_answers,
+)
 from dataset.models import Version
 from dataset.releases.manifest import certainty_figures, count, describe_sample, rejection_figures, source_rows
 from dataset.releases.packing_replay import check_packing
+from dataset.releases.rebuilding import (
+    NOT_COUNTED_AGAIN,
+    is_without_tally,
+    rebuild_contents,
+    released_rejections,
+    tally_again,
+)
 from dataset.turns import check_lineage
-from dataset.versions.contents import Contents, Policies, gather_contents, graded_pairs, proposals_of, queries_of
+from dataset.versions.contents import graded_pairs
 from dataset.versions.file_rows import GalleryRow, ReleasedJudgment
-from dataset.versions.rejections import Rejections, read_rejections
 from dataset.versions.rendering import gallery_rows, render_contents
-from dataset.versions.review_rows import Reviewed, read_reviews
 from dataset.versions.version_files import (
     FORM,
     JUDGMENTS,
-    REJECTIONS,
-    REVIEWS,
     checked_file,
     load_gallery,
     load_judgments,
@@ -229,9 +234,14 @@ def _check_contents(version: Version, check: Check) -> None:
     """Aggregate and merge again, and compare files, counts and match rows."""
     manifest = version.manifest
     contents, policies = rebuild_contents(version)
-    rejections = _released_rejections(version)
+    if is_without_tally(version):
+        problem = f"{NOT_COUNTED_AGAIN}: it has no tally of the answer sets that do not count."
+        of_earlier_program = "silent" not in manifest["certainty"]
+        (check.notes if of_earlier_program else check.problems).append(problem)
+    rejections = released_rejections(version)
     with tempfile.TemporaryDirectory() as temporary:
-        for rebuilt in render_contents(version.name, contents, Path(temporary)):
+        files = render_contents(version.name, contents, Path(temporary))
+        for rebuilt in [*files, *tally_again(version, Path(temporary))]:
             if sha256_of(rebuilt) != manifest["files"][rebuilt.name]["sha256"]:
                 check.problems.append(_difference(version, rebuilt))
     figures: dict[str, Any] = {"counts": count(contents), "sources": source_rows(version.name, contents)}
@@ -252,31 +262,6 @@ def _check_contents(version: Version, check: Check) -> None:
     check.problems.extend(
         _shown(f"The match of image {i} and caption {c} in the corpus was changed." for i, c in sorted(differing))
     )
-
-
-def rebuild_contents(version: Version) -> tuple[Contents, Policies]:
-    """Return the contents that follow from the version's judgments, reviews and policies, and from the sources."""
-    policies = Policies.from_json(version.manifest["policies"])
-    judged = JUDGMENTS in version.manifest["files"]
-    votes = votes_among(read_answers(checked_file(version, JUDGMENTS))) if judged else None
-    contents = gather_contents(
-        version.collection,
-        queries=queries_of(version.sample),
-        votes=votes,
-        reviewed=Reviewed.of(read_reviews(checked_file(version, REVIEWS))),
-        proposals=proposals_of(list(version.rounds.all())) if policies.method == "consensus" else None,
-        policies=policies,
-        captions={row.key for row in load_gallery(version) if row.kind == "caption"},
-        rejections=_released_rejections(version),
-        certain="certainty" in version.manifest,
-    )
-    return contents, policies
-
-
-def _released_rejections(version: Version) -> list[Rejections]:
-    if REJECTIONS not in version.manifest["files"]:
-        return []
-    return read_rejections(checked_file(version, REJECTIONS))
 
 
 def _difference(version: Version, rebuilt: Path) -> str:

@@ -2,16 +2,17 @@
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 import pandas as pd
 
 from corpus.models import Collection, Match, Sample
-from counterpart_statistics.aggregation import Method, Ties, full_conclusion
+from counterpart_statistics.aggregation import Method, Ties, full_conclusion, shows_percentage
 from dataset.versions.file_rows import AUTOMATIC, PairVerdict
 from dataset.versions.merging import MergeTerm, Pair, merged_pairs, parse_merge
 from dataset.versions.rejections import Rejections, counted_rejections
-from dataset.versions.review_rows import Reviewed
+from dataset.versions.review_rows import Reviewed, random_prefix
 from hits.models import Round
 from mitl.models import Proposal
 
@@ -88,7 +89,7 @@ class Contents:
     original: set[Pair]
     conflicts: frozenset[Pair] = field(default=frozenset())
     automatic: frozenset[Pair] = field(default=frozenset())
-    certainty: Mapping[str, float] | None = None
+    certainty: Mapping[str, Any] | None = None
 
     @property
     def pairs(self) -> frozenset[Pair]:
@@ -116,14 +117,16 @@ def gather_contents(
     policies: Policies,
     captions: Container[str] | None = None,
     rejections: Sequence[Rejections] = (),
-    certain: bool = False,
+    controls: pd.DataFrame | None = None,
+    seeds: Mapping[str, int] = MappingProxyType({}),
 ) -> Contents:
     """Unite the positive verdicts on ``votes`` and reviews with the pairs of the merged sources, on the queries.
 
     ``votes`` (``dataset.judged``) is None for a release without rounds. Captions and images that reviewers excluded
     are dropped, as queries and as items. ``conflicts`` are pairs that are no match by their verdict
     and one by a merged source. ``captions`` are the keys of a release's own: matches of captions that were added later
-    are left out. ``certain`` asks for the probability of every verdict.
+    are left out. ``controls``: the answers to controls of all submitted sets, on which the probabilities of verdicts
+    rest; None without these. ``seeds``: of the rounds by name, which draw the verdicts that reviewers check.
     """
 
     def pairs_of(term: MergeTerm) -> set[Pair]:
@@ -133,7 +136,8 @@ def gather_contents(
     found: dict[Pair, PairVerdict] = {}
     certainty = None
     if votes is not None:
-        found, certainty = verdicts_on(votes, policies=policies, proposals=proposals, certain=certain)
+        more = {} if controls is None else _certain(votes, queries, reviewed, seeds)
+        found, certainty = verdicts_on(votes, policies=policies, proposals=proposals, answers=controls, **more)
     found |= {pair: _reviewed(found.get(pair), level) for pair, level in reviewed.levels.items()}
     verdicts = {pair: found[pair] for pair in queries.touching(found)}
     by_source = {}
@@ -158,27 +162,51 @@ def gather_contents(
     )
 
 
+def _certain(votes: pd.DataFrame, queries: Queries, reviewed: Reviewed, seeds: Mapping[str, int]) -> dict[str, Any]:
+    """Return the pairs whose verdicts by votes are released, and which of those reviewed at random match."""
+    candidates = votes[votes["control"] == ""].drop_duplicates(["round", "image", "caption"])
+    pairs = queries.touching(zip(candidates["image"], candidates["caption"], strict=True))
+    at_random: dict[Pair, bool] = {}
+    for name, part in candidates.groupby("round"):
+        at_random |= random_prefix([(part["image"].tolist(), part["caption"].tolist())], seeds[str(name)], reviewed)
+    kept = {pair for pair in pairs if reviewed.keeps(pair) and pair not in reviewed.levels}
+    return {"kept": kept, "reviewed": at_random}
+
+
 def verdicts_on(
-    votes: pd.DataFrame, *, policies: Policies, proposals: pd.DataFrame | None = None, certain: bool = False
-) -> tuple[dict[Pair, PairVerdict], Mapping[str, float] | None]:
-    """Return one verdict per candidate pair, from the votes of all rounds together, and their certainty if wanted."""
+    votes: pd.DataFrame, *, policies: Policies, proposals: pd.DataFrame | None = None, **certain: Any
+) -> tuple[dict[Pair, PairVerdict], Mapping[str, Any] | None]:
+    """Return one verdict per candidate pair, from the votes of all rounds together, and their certainty if ``answers``
+    to controls are given; ``certain`` as of ``full_conclusion``."""
+    wanted = certain.get("answers") is not None
     found = full_conclusion(
-        votes, method=policies.method, ties=policies.ties, proposals=proposals, seed=policies.seed, certain=certain
+        votes,
+        method=policies.method,
+        ties=policies.ties,
+        proposals=proposals,
+        seed=policies.seed,
+        certain=wanted,
+        **certain,
     )
     table = found.verdicts
+    figures = found.certainty.figures if found.certainty else None
     simulated = votes[votes["control"] == ""].groupby(["image", "caption"])["simulated"].sum()
     shares = table[["share_1", "share_2", "share_3", "share_4"]].to_numpy(float).tolist()
-    probabilities = table["probability"].tolist() if certain else [None] * len(table)
+    probabilities = table["probability"].tolist() if wanted else [None] * len(table)
     rows = zip(
         *(table[name] for name in ("image", "caption", "level")), shares, table["votes"], probabilities, strict=True
     )
     verdicts = {
         (image, caption): PairVerdict(
-            int(level), tuple(share), int(count), int(simulated[image, caption]), probability=probability
+            int(level),
+            tuple(share),
+            int(count),
+            int(simulated[image, caption]),
+            probability=probability if shows_percentage(figures, count) else None,
         )
         for image, caption, level, share, count, probability in rows
     }
-    return verdicts, found.certainty.figures if found.certainty else None
+    return verdicts, figures
 
 
 def graded_pairs(contents: Contents, positive_levels: Sequence[int]) -> dict[Pair, tuple[float, int | None]]:

@@ -14,7 +14,7 @@ class PairVerdict:
     """The verdict on a pair over all released rounds: a level, the shares of levels 1-4 and the numbers of votes and
     of simulated ones among them. ``review`` is the level that a reviewer gave the pair, which then holds; a pair that
     was reviewed without votes has no shares. ``probability``: that the votes' side, match or no match, is right; None
-    for a reviewed pair, and where it was not asked for."""
+    for a reviewed pair, where it may not be shown, and where it was not asked for."""
 
     level: int
     shares: tuple[float, ...] = ()
@@ -31,8 +31,8 @@ class ReleasedPair(NamedTuple):
     ``simulated_votes`` are empty for an unjudged pair; a pair that a reviewer gave a level without votes has
     no shares. ``review`` is a reviewer's level, if there is one; ``sources`` are separated by semicolons, and are
     ``automatic`` for a pair that was rejected by its probability alone. ``probability``: that the side of the votes'
-    verdict, match or no match, is right; empty for a pair without a judgment or with a reviewer's level, and in a
-    release without rounds or of an earlier program.
+    verdict, match or no match, is right; empty for a pair without a judgment or with a reviewer's level, where the
+    votes and controls say too little to show it, and in a release without rounds.
     """
 
     image: str
@@ -93,6 +93,21 @@ class ReleasedJudgment(NamedTuple):
 
 
 NUMBERS = ("hit", "assignment", "place", "position", "control_retired", "level", "wording", "simulated", "counted")
+
+
+class UncountedSet(NamedTuple):
+    """A row of the tally of answer sets that do not count: what names the set in the judgments file, the pseudonym of
+    its worker, and how many controls of each side were asked and answered right. Sets that were thrown out for another
+    reason than their controls are not in it."""
+
+    round: str
+    hit: int
+    assignment: int
+    worker: str
+    right_none: int
+    asked_none: int
+    right_match: int
+    asked_match: int
 
 
 class GalleryRow(NamedTuple):

@@ -12,10 +12,18 @@ from core.progress import Progress, tracked
 from corpus.models import Collection
 from counterpart_metrics.ids import number_or_text, sort_key
 from dataset.versions.contents import Contents
-from dataset.versions.file_rows import GalleryRow, ReleasedJudgment, ReleasedPair, pair_order
+from dataset.versions.file_rows import GalleryRow, ReleasedJudgment, ReleasedPair, UncountedSet, pair_order
 from dataset.versions.rejections import RejectedPair, Rejections, rejected_rows
 from dataset.versions.review_rows import REVIEW_COLUMNS, Row
-from dataset.versions.version_files import GALLERY, JUDGMENTS, PAIRS, REJECTIONS, REVIEWS, positives_file
+from dataset.versions.version_files import (
+    GALLERY,
+    JUDGMENTS,
+    PAIRS,
+    REJECTIONS,
+    REVIEWS,
+    UNCOUNTED,
+    positives_file,
+)
 from mitl.models import Direction
 
 
@@ -44,6 +52,10 @@ def render_reviews(rows: Iterable[Row], folder: Path) -> Path:
 
 def render_rejections(rejections: Iterable[Rejections], folder: Path) -> Path:
     return _write_csv(folder / REJECTIONS, RejectedPair._fields, rejected_rows(rejections))
+
+
+def render_uncounted(sets: Iterable[UncountedSet], folder: Path) -> Path:
+    return _write_csv(folder / UNCOUNTED, UncountedSet._fields, sets)
 
 
 def render_contents(name: str, contents: Contents, folder: Path) -> list[Path]:

@@ -8,7 +8,7 @@ from django import forms
 from core.parameters import POSITIONAL, Option, Parameters, choices
 from core.progress import Progress
 from corpus.models import Collection, Match
-from counterpart_statistics.multiplicity import Multiplicity, multiplicity
+from counterpart_statistics.correlation import Multiplicity, multiplicity
 from evaluation.analyses import Findings
 from mitl.charts.drawing import Spec
 from mitl.charts.lines import level_chart

@@ -77,6 +77,7 @@ def judge_again(round: Round, budget: Decimal) -> Again:
         np.array([one.is_match for one in verdicts], dtype=bool),
         {votes: _affordable(round, budget, votes) for votes in EACH},
         figures=figures,
+        given=np.array([one.votes for one in verdicts]),
         lead=np.array([_lead(one) for one in verdicts]) if aggregation.method == "majority" else None,
         tie_is_match=aggregation.ties == "lower",
     )
@@ -85,12 +86,15 @@ def judge_again(round: Round, budget: Decimal) -> Again:
             f"No further vote is expected to correct a verdict of round {round}. Review its doubtful pairs instead."
         )
     pairs = [(verdicts[place].image_id, verdicts[place].caption_id) for place in order.places]
-    return Again(pairs, order.votes, figures["verdicts"], figures["expected_wrong"], order.gain)
+    wrong = figures["expected_wrong"]
+    if wrong is None:
+        wrong = sum(1 - (one.probability or 0) for one in verdicts)
+    return Again(pairs, order.votes, figures["verdicts"], wrong, order.gain)
 
 
 def _last_aggregation(round: Round) -> Aggregation:
     found = Aggregation.objects.filter(round=round).order_by("-at", "-pk").first()
-    if found is None or not found.certainty:
+    if found is None or "silent" not in (found.certainty or {}):
         raise CounterpartError(
             f"Round {round} has no verdicts with probabilities. Aggregate it first (aggregate {round})."
         )

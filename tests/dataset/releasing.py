@@ -10,6 +10,7 @@ from django.core.files.storage import default_storage
 from core.errors import CounterpartError
 from core.models import Event
 from corpus.models import Collection, Match, Sample
+from counterpart_statistics.aggregation import certainty
 from dataset.models import Version
 from dataset.releases.credits import Credits
 from dataset.releases.release import release as release_described
@@ -98,6 +99,12 @@ def problems(version: Version) -> list[str]:
 
 def notes(version: Version) -> list[str]:
     return [note for check in verify_version(version) for note in check.notes]
+
+
+def allow_percentages(monkeypatch) -> None:
+    """Let small rounds have percentages, as if they had enough controls and pairs with several votes."""
+    for name, bound in (("FEWEST", {}), ("FEW_ANSWERS", 0), ("WIDEST", 1), ("LOWEST", 0), ("SEVERAL", 0)):
+        monkeypatch.setattr(certainty, name, bound)
 
 
 def forget_version() -> None:

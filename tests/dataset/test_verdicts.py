@@ -80,7 +80,7 @@ def test_the_summary_counts_pairs_by_level_and_an_event_keeps_it(round):
     answer(round.hits.get(), 1, 3)
     assert aggregate_round(round) == {
         "judgments": 2, "pairs": 2, "level 1": 1, "level 2": 0, "level 3": 1, "level 4": 0,
-        "positive, strict": 1, "positive, lenient": 1, "expected wrong": 0.2778,
+        "positive, strict": 1, "positive, lenient": 1, "silent": "Too few answer sets to say (1; 20 are needed).",
     }  # fmt: skip
     assert Event.objects.filter(verb="aggregated", data__judgments=2).count() == 1
 
@@ -163,5 +163,5 @@ def test_the_number_of_queries_does_not_grow_with_the_round(django_assert_max_nu
     large = make_round(hits=12, candidates=4)
     for hit in large.hits.all():
         answer(hit, 1, 2, 3, 4)
-    with django_assert_max_num_queries(21):
+    with django_assert_max_num_queries(24):
         aggregate_round(large)

@@ -1,7 +1,7 @@
 """What further votes on a pair say, and which pairs' verdicts they are expected to correct. Pure arrays."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -26,7 +26,8 @@ def best_order(
     is_match: NDArray[np.bool_],
     affordable: Mapping[int, int],
     *,
-    figures: Mapping[str, float],
+    figures: Mapping[str, Any],
+    given: ArrayLike = 1,
     lead: Floats | None,
     tie_is_match: bool = False,
 ) -> Order:
@@ -35,12 +36,13 @@ def best_order(
     Args:
         probability: (pairs,) that the side of each verdict, match (``is_match``) or none, is right.
         affordable: the number of pairs by the number of further votes on each.
-        figures, lead, tie_is_match: as of ``wrong_after``.
+        figures, given, lead, tie_is_match: as of ``wrong_after``.
     """
     match = np.where(is_match, probability, 1 - probability)
     best = Order([], 0, 0.0)
     for votes, n in affordable.items():
-        gains = 1 - probability - wrong_after(match, votes, figures=figures, lead=lead, tie_is_match=tie_is_match)
+        after = wrong_after(match, votes, figures=figures, given=given, lead=lead, tie_is_match=tie_is_match)
+        gains = 1 - probability - after
         order = np.lexsort((probability, -gains))[:n]
         chosen = order[gains[order] > _LEAST]
         if gains[chosen].sum() > best.gain:
@@ -48,19 +50,38 @@ def best_order(
     return best
 
 
+def vote_rates(figures: Mapping[str, Any]) -> tuple[float, float]:
+    """Return the probabilities that a vote of an average answer set calls a match a match, and another pair none.
+
+    ``figures``, of ``aggregation.certainty``: ``mean``, ``easier`` (no match, match) and ``gap``; the rates on controls
+    of a side are the mean's, shifted by how much easier the side is, and those on candidates nearer to one half.
+    """
+    on_controls = expit(logit(figures["mean"]) + np.array(figures["easier"]))
+    refused, found = 0.5 + (on_controls - 0.5) * (1 - figures["gap"])
+    return float(found), float(refused)
+
+
 def wrong_after(
-    match: ArrayLike, votes: int, *, figures: Mapping[str, float], lead: ArrayLike | None, tie_is_match: bool = False
+    match: ArrayLike,
+    votes: int,
+    *,
+    figures: Mapping[str, Any],
+    given: ArrayLike = 1,
+    lead: ArrayLike | None,
+    tie_is_match: bool = False,
 ) -> Floats:
     """Return the probability that the side of each pair's verdict is wrong once ``votes`` further votes are in.
 
     Args:
         match: (pairs,) the probability of a match.
-        figures: ``found``, ``refused`` and ``temperature`` of ``aggregation.certainty``; the temperature draws the
-            rates towards one half, as votes of several people err together.
+        figures: as of ``vote_rates``; ``shared`` draws the rates towards one half, as votes of several people err
+            together: k of them count as k / (1 + (k - 1) shared).
+        given: (pairs,) the votes that each has.
         lead: (pairs,) how many more votes each has for a match than against, where the majority decides; None where the
             probability does.
     """
-    found, refused = expit(logit([figures["found"], figures["refused"]]) / figures["temperature"])
+    thinned = 1 + np.maximum(np.asarray(given) + votes - 1, 0) * figures["shared"]
+    found, refused = (expit(logit(rate) / thinned) for rate in vote_rates(figures))
     chance = np.asarray(match, float)
     wrong = np.zeros_like(chance)
     for yes in range(votes + 1):

@@ -3,15 +3,22 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.special import logit
 
 from counterpart_statistics import vote_gains
-from counterpart_statistics.vote_gains import match_posterior, wrong_after
+from counterpart_statistics.vote_gains import best_order, match_posterior, vote_rates, wrong_after
 
-CROWD = {"found": 0.8, "refused": 0.9, "temperature": 1.0}
+CROWD = {"mean": 0.8, "easier": [logit(0.9) - logit(0.8), 0.0], "gap": 0.0, "shared": 0.0}
+"""Matches are found by 0.8 of the votes, other pairs refused by 0.9."""
 
 
 def test_the_examples_in_the_docstrings_run():
     assert doctest.testmod(vote_gains).failed == 0
+
+
+def test_rates_on_candidates_are_nearer_to_one_half_by_the_gap():
+    assert vote_rates(CROWD) == pytest.approx((0.8, 0.9))
+    assert vote_rates({**CROWD, "gap": 0.1}) == pytest.approx((0.5 + 0.3 * 0.9, 0.5 + 0.4 * 0.9))
 
 
 def test_a_vote_corrects_where_it_turns_the_likelier_side():
@@ -34,8 +41,8 @@ def test_under_majority_one_vote_against_a_lone_yes_makes_a_tie_which_does_not_m
 def test_wrong_verdicts_are_those_of_every_outcome_written_out(votes, lead):
     """The slow reference goes through every sequence of votes on a match and on another pair."""
     chance = 0.35
-    figures = {"found": 0.8, "refused": 0.7, "temperature": 2.0}
-    # The temperature halves the logarithm of the odds of a right vote.
+    figures = {"mean": 0.8, "easier": [logit(0.7) - logit(0.8), 0.0], "gap": 0.0, "shared": 1 / (2 + votes)}
+    # After 3 votes, errors are shared so far that each counts half: the logarithm of its odds is halved.
     found, refused = (np.sqrt(rate) / (np.sqrt(rate) + np.sqrt(1 - rate)) for rate in (0.8, 0.7))
     wrong = 0.0
     for outcome in product([True, False], repeat=votes):
@@ -45,7 +52,13 @@ def test_wrong_verdicts_are_those_of_every_outcome_written_out(votes, lead):
         says_match = if_match > if_none if lead is None else lead + 2 * sum(outcome) - votes > 0
         wrong += if_none if says_match else if_match
     given = None if lead is None else [lead]
-    assert wrong_after([chance], votes, figures=figures, lead=given) == pytest.approx([wrong])
+    assert wrong_after([chance], votes, figures=figures, given=[3], lead=given) == pytest.approx([wrong])
+
+
+def test_pairs_with_fewer_votes_are_corrected_more_where_errors_are_shared():
+    shared = {**CROWD, "shared": 0.3}
+    order = best_order(np.full(2, 0.6), np.ones(2, bool), {1: 1}, figures=shared, given=np.array([4, 1]), lead=None)
+    assert order.places == [1]
 
 
 def test_the_probability_after_votes_by_hand():

@@ -13,7 +13,7 @@ from core.files.stored_files import write_file
 from dataset.models import Version
 from dataset.versions.version_files import load_judgments, load_pairs, load_positives
 from tests.annotation.cast import answer, candidates, sample_of
-from tests.dataset.releasing import contents, forget_version, read, release
+from tests.dataset.releasing import allow_percentages, contents, forget_version, read, release
 from tests.factories import make_round, make_worker
 
 pytestmark = pytest.mark.django_db
@@ -36,7 +36,7 @@ def test_every_file_has_the_checksum_that_the_manifest_names_and_a_changed_one_i
     version = release(round)
     assert set(version.manifest["files"]) == {
         *("v1_image_to_caption.json", "v1_caption_to_image.json"),
-        *("pairs.csv", "gallery.csv", "reviews.csv", "judgments.csv"),
+        *("pairs.csv", "gallery.csv", "reviews.csv", "judgments.csv", "uncounted.csv"),
     }
     for name, described in version.manifest["files"].items():
         assert hashlib.sha256(read(version, name).encode()).hexdigest() == described["sha256"]
@@ -45,12 +45,14 @@ def test_every_file_has_the_checksum_that_the_manifest_names_and_a_changed_one_i
         load_positives(version)
 
 
-def test_pairs_carry_level_votes_and_sources(round):
+def test_pairs_carry_level_votes_sources_and_where_it_may_be_said_a_probability(round, monkeypatch):
     yes, _no = candidates(round.hits.get())
     collection = round.pool.collection
     keys = collection.images.get(pk=yes[0]).key, collection.captions.get(pk=yes[1]).key
-    lines = read(release(round), "pairs.csv").splitlines()
-    assert ",".join([*keys, "1,1,1,1,0,0,0,1,0,,judged,0.861111"]) in lines
+    assert ",".join([*keys, "1,1,1,1,0,0,0,1,0,,judged,"]) in read(release(round), "pairs.csv").splitlines()
+    allow_percentages(monkeypatch)
+    (line,) = [one for one in read(release(round, "v2"), "pairs.csv").splitlines() if one.startswith(",".join(keys))]
+    assert 0.5 < float(line.split(",")[-1]) < 1
 
 
 def test_judgments_are_released_under_fresh_pseudonyms(round):

@@ -1,7 +1,9 @@
 """A version is rebuilt from its judgments; whatever was changed since is named."""
 
+import csv
 from datetime import UTC, datetime
 from hashlib import sha256
+from io import StringIO
 from pathlib import Path
 from random import Random
 
@@ -12,6 +14,7 @@ from django.utils import timezone
 
 from annotation.models import Assignment, Judgment
 from annotation.review.decisions import decide
+from core.files.stored_files import write_file
 from corpus.models import Caption, Image, Match
 from counterpart_statistics.aggregation import METHODS
 from dataset.judged.released_rows import judgment_rows
@@ -22,10 +25,10 @@ from dataset.releases.verification import verify_version
 from dataset.verdicts import aggregate_round
 from dataset.versions.contents import gather_contents
 from dataset.versions.file_rows import ReleasedJudgment
-from dataset.versions.version_files import load_judgments, load_pairs
+from dataset.versions.version_files import load_judgments, load_pairs, manifest_bytes
 from hits.models import Control, Item
 from tests.annotation.cast import answer
-from tests.dataset.releasing import notes, problems, release_version, released
+from tests.dataset.releasing import allow_percentages, notes, problems, read, release_version, released
 from tests.factories import make_collection
 from tests.hits.pools import SMALL, pack, pool_of
 
@@ -176,20 +179,90 @@ def test_a_version_from_before_seconds_of_pairs_were_counted_still_verifies(vers
     assert problems(old) == []
 
 
-def test_the_probabilities_of_verdicts_are_released_and_recounted(version):
-    assert [check.name for check in verify_version(version) if not check.passed] == []
-    known = [float(pair.probability) for pair in load_pairs(version) if pair.probability]
-    figures = version.manifest["certainty"]
-    assert len(known) == figures["verdicts"] == sum(pair.votes != "" for pair in load_pairs(version))
+@pytest.fixture
+def certain(version, monkeypatch) -> Version:
+    """A release with percentages, and with an answer set that failed a control and one thrown out as copied."""
+    allow_percentages(monkeypatch)
+    round = version.rounds.get()
+    for hit, failures in zip(round.hits.order_by("number")[:2], (1, 0), strict=True):
+        out = Assignment.objects.filter(hit=hit)
+        controls = Judgment.objects.filter(assignment__in=out, item__control__isnull=False)
+        controls.filter(item__control__polarity="positive").update(level=3 if failures else 1)
+        out.update(state="excluded", control_failures=failures, signals=[["copy", ""]])
+        answer(hit, *[1] * hit.items.filter(control=None).count())
+    return release_version("v3", collection=version.collection, sample=version.sample, rounds=[round], partial=True)
+
+
+def test_the_probabilities_of_verdicts_are_released_and_counted_again(certain):
+    assert problems(certain) == notes(certain) == []
+    known = [float(pair.probability) for pair in load_pairs(certain) if pair.probability]
+    figures = certain.manifest["certainty"]
+    assert len(known) == figures["verdicts"] == sum(pair.votes != "" for pair in load_pairs(certain))
     assert figures["expected_wrong"] == pytest.approx(sum(1 - one for one in known), abs=0.01)
-    version.manifest["certainty"]["expected_wrong"] = 0.0
+    certain.manifest["certainty"]["expected_wrong"] = 0.0
+    certain.save()
+    assert any("certainty in the manifest" in one for one in problems(certain))
+
+
+def test_a_release_lists_the_uncounted_sets_that_teach_by_their_controls_alone(certain):
+    (row,) = csv.DictReader(StringIO(read(certain, "uncounted.csv")))
+    judged = [one for one in load_judgments(certain) if (one.hit, one.assignment) == (1, 1)]
+    assert row == {
+        **{"round": "round-1", "hit": "1", "assignment": "1", "worker": judged[0].worker},
+        **{"right_none": "1", "asked_none": "1", "right_match": "0", "asked_match": "1"},
+    }
+    assert (certain.manifest["certainty"]["sets"], certain.manifest["certainty"]["uncounted"]) == (4, 1)
+
+
+def test_the_round_and_its_release_have_one_certainty(certain):
+    round = certain.rounds.get()
+    aggregate_round(round)
+    assert round.aggregations.get().certainty == certain.manifest["certainty"]
+
+
+def test_without_the_tally_of_uncounted_sets_the_certainty_cannot_be_counted_again(certain):
+    tally = read(certain, "uncounted.csv")
+    default_storage.delete(f"{certain.folder}/uncounted.csv")
+    assert any("certainty cannot be counted again" in one for one in problems(certain))
+    write_file(f"{certain.folder}/uncounted.csv", tally.replace(",0,1", ",1,1").encode())
+    assert any("certainty cannot be counted again" in one for one in problems(certain))
+
+
+def changed_manifest(version: Version, certainty: dict) -> Version:
+    """Return the version as if it had been released without a tally and with these figures."""
+    del version.manifest["files"]["uncounted.csv"]
+    version.manifest["certainty"] = certainty
+    content = manifest_bytes(version.manifest)
+    version.manifest_sha256 = sha256(content).hexdigest()
+    write_file(f"{version.folder}/manifest.json", content)
     version.save()
-    assert any("certainty in the manifest" in one for one in problems(version))
+    return version
+
+
+def test_the_certainty_of_an_earlier_program_is_kept_and_noted(certain):
+    before = {"prior": 0.3, "found": 0.9, "refused": 0.9, "temperature": 1.0, "verdicts": 10, "expected_wrong": 1.0}
+    earlier = changed_manifest(certain, before)
+    assert problems(earlier) == []
+    (note,) = notes(earlier)
+    assert "certainty cannot be counted again" in note
+
+
+def test_figures_of_today_without_a_tally_are_a_problem(certain):
+    changed = changed_manifest(certain, certain.manifest["certainty"])
+    assert any("certainty cannot be counted again" in one for one in problems(changed))
+
+
+def test_a_tally_that_is_not_of_the_judgments_is_named(certain):
+    tally = read(certain, "uncounted.csv").replace(",0,1", ",1,1").encode()
+    write_file(f"{certain.folder}/uncounted.csv", tally)
+    certain.manifest["files"]["uncounted.csv"]["sha256"] = sha256(tally).hexdigest()
+    certain.save()
+    assert any("uncounted.csv, line 2: released" in one for one in problems(certain))
 
 
 def test_a_version_of_a_program_that_knew_no_probabilities_is_read_and_verified(version, monkeypatch):
     monkeypatch.setattr(
-        release, "gather_contents", lambda *given, **named: gather_contents(*given, **{**named, "certain": False})
+        release, "gather_contents", lambda *given, **named: gather_contents(*given, **{**named, "controls": None})
     )
     earlier = release_version(
         "v0", collection=version.collection, sample=version.sample, rounds=list(version.rounds.all())

@@ -11,7 +11,7 @@ from tests.evaluation.worlds import SMALL
 from tests.factories import make_collection
 from tests.hits.pools import pack, pool_of
 
-CROWD = {"found": 0.8, "refused": 0.9, "temperature": 1.0}
+CROWD = {"mean": 0.85, "easier": [0.4, -0.3], "gap": 0.0, "shared": 0.0, "silent": ""}
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 A method is a function of ``votes.Votes`` that returns a ``fit.Fit``: one module each, listed in ``fit_votes``.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -11,16 +11,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from counterpart_statistics.aggregation.certainty import DIGITS, Certainty, certainty_of
+from counterpart_statistics.aggregation.certainty import Certainty, OfBatch, certainty_of, shows_percentage
 from counterpart_statistics.aggregation.consensus import consensus
+from counterpart_statistics.aggregation.crowds import ControlAnswers
 from counterpart_statistics.aggregation.dawid_skene import dawid_skene
-from counterpart_statistics.aggregation.fit import Fit, describe_workers
+from counterpart_statistics.aggregation.fit import Fit, Ties, choose_levels, chosen_places, describe_workers
 from counterpart_statistics.aggregation.glad import glad
 from counterpart_statistics.aggregation.mace import mace
 from counterpart_statistics.aggregation.ordinal import ordinal
 from counterpart_statistics.aggregation.sorted_votes import read_votes
 from counterpart_statistics.aggregation.spooled_rows import SpooledRows
-from counterpart_statistics.aggregation.tied_levels import Ties, choose_levels, chosen_places
 from counterpart_statistics.aggregation.votes import LEVELS, Floats, Votes
 from counterpart_statistics.judged import MATCH
 
@@ -43,6 +43,7 @@ __all__ = [
     "USE_GOLD",
     "Certainty",
     "Concluded",
+    "ControlAnswers",
     "FullConclusion",
     "Method",
     "Ties",
@@ -53,6 +54,8 @@ __all__ = [
     "conclusions",
     "fit_votes",
     "full_conclusion",
+    "shows_percentage",
+    "verdict_sides",
 ]
 
 
@@ -111,6 +114,9 @@ def conclude(
     return full_conclusion(votes, method=method, ties=ties, proposals=proposals, seed=seed).verdicts
 
 
+Pair = tuple[str, str]  # of image and caption
+
+
 @dataclass(frozen=True)
 class FullConclusion:
     """``verdicts`` as of ``conclude``; ``workers`` as of ``fit.describe_workers``; ``annotators``: the ``pairs``,
@@ -130,18 +136,30 @@ def full_conclusion(
     proposals: pd.DataFrame | None = None,
     seed: int = 0,
     certain: bool = False,
+    answers: pd.DataFrame | None = None,
+    kept: Collection[Pair] | None = None,
+    reviewed: Mapping[Pair, bool] | None = None,
 ) -> FullConclusion:
     """Return the verdicts of ``conclude`` with what the method found out about workers and annotators.
 
-    ``certain`` adds the column ``probability``: that the side of the verdict, match or no match, is right.
+    ``certain`` adds the column ``probability``: that the side of the verdict, match or no match, is right. It rests on
+    ``answers``: those to controls of all submitted sets, with the columns of ``votes``, ``set`` (also of ``votes``) and
+    ``counted``. ``kept``: the pairs whose verdicts its figures count (None: all); ``reviewed``: whether pairs that were
+    reviewed at random match.
     """
     pairs, items = _numbered(votes)
     gold = {item: RIGHT[polarity] for item, polarity in pairs.loc[pairs["control"] != "", "control"].items()}
     labels = pd.DataFrame({"item": items, "worker": votes["worker"], "label": votes["level"]})
+    submitted = None
+    if answers is not None:
+        labels["set"], submitted = _numbered_sets(votes, answers)
     read = read_votes(labels, levels=LEVELS, gold=gold)
     del labels, items
     fit = fit_votes(read, method, proposals=_by_item(proposals, pairs), seed=seed)
-    certainty = certainty_of(read) if certain else None
+    certainty = None
+    if certain:
+        chosen = {"sides": verdict_sides(fit, ties), **_by_code(pairs, kept, reviewed or {})}
+        certainty = certainty_of(read, submitted, **chosen)
     parts = list(conclusions(read, fit, ties, certainty))
     shares = np.concatenate([part.shares for part in parts] or [np.empty((0, len(LEVELS)))])
     verdicts = pairs.loc[pairs["control"] == "", ["image", "caption", "votes"]].reset_index(drop=True)
@@ -178,9 +196,41 @@ def conclusions(votes: Votes, fit: Fit, ties: Ties, certainty: Certainty | None 
         rows = batch.rows[candidates]
         chosen = levels[places]
         match = certainty.of(batch)[candidates] if certainty else np.full(len(rows), np.nan)
-        probability = np.where(np.isin(chosen, POSITIVE["lenient"]), match, (1 - match).round(DIGITS))
+        is_match = np.isin(chosen, POSITIVE["lenient"])
+        probability = certainty.right(match, is_match) if certainty else match
         confidence = shares[np.arange(len(places)), places]
         yield Concluded(rows["code"], chosen, shares, confidence, rows["votes"], probability)
+
+
+def verdict_sides(fit: Fit, ties: Ties) -> OfBatch:
+    """Return which verdicts on the items of a batch are a match, for ``certainty_of``."""
+    is_match = np.isin(LEVELS, POSITIVE["lenient"])
+    return lambda batch: is_match[chosen_places(fit.of(batch), ties)]
+
+
+def _by_code(pairs: pd.DataFrame, kept: Collection[Pair] | None, reviewed: Mapping[Pair, bool]) -> dict[str, Any]:
+    """Return what ``certainty_of`` takes of some candidates, by their places among ``pairs``."""
+    candidates = pairs[pairs["control"] == ""]
+    codes = dict(zip(zip(candidates["image"], candidates["caption"], strict=True), candidates.index, strict=True))
+    by_code = {codes[pair]: is_match for pair, is_match in reviewed.items() if pair in codes}
+    counted = np.isin(pairs.index, [codes[pair] for pair in kept or () if pair in codes])
+    return {"reviewed": by_code, "kept": None if kept is None else lambda batch: counted[batch.rows["code"]]}
+
+
+def _numbered_sets(votes: pd.DataFrame, answers: pd.DataFrame) -> tuple[NDArray[np.int64], ControlAnswers]:
+    """Return the number of each vote's set, and the answers to controls by these numbers."""
+    sets, names = pd.factorize(pd.concat([votes["set"], answers["set"]]), sort=True)
+    workers, _ = pd.factorize(pd.concat([votes["worker"], answers["worker"]]), sort=True)
+    worker = np.zeros(len(names), np.int64)
+    worker[sets] = workers
+    counted = np.zeros(len(names), bool)
+    counted[sets[: len(votes)]] = True
+    counted[sets[len(votes) :][answers["counted"].to_numpy()]] = True
+    side = answers["control"].to_numpy() == "positive"
+    right = np.isin(answers["level"], MATCH) == side
+    controls = answers.groupby(["image", "caption"]).ngroup()
+    given = [np.asarray(one, np.int64) for one in (controls, sets[len(votes) :], side, right)]
+    return sets[: len(votes)], ControlAnswers(worker, counted, *given)
 
 
 def _numbered(votes: pd.DataFrame) -> tuple[pd.DataFrame, "pd.Series[int]"]:

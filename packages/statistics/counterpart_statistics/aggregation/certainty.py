@@ -1,197 +1,247 @@
-"""How probable it is that a pair matches, given its votes: one calibrated model for every method of aggregation.
+"""What verdicts are worth: how probable it is that the side of each is right, how many of a round are wrong, with a 90%
+interval, and when nothing may be said. One model for every method of aggregation.
 
-A worker has two rates: how often they call a match a match (``found``) and another pair none (``refused``). The votes
-of a pair are independent given whether it matches, and Bayes' rule turns them into a probability (Dawid and Skene 1979
-for two classes). A worker's rates are shrunk towards those of the crowd, as posterior means under beta distributions
-(Raykar et al. 2010, section 2.5): ``(right + SHRINKAGE * rate of the crowd) / (votes + SHRINKAGE)``. The rates of the
-crowd and the share of matches are the likeliest if all workers are alike. They come from gold controls, and from pairs
-with several votes; a lone vote says nothing of its worker.
-
-People who see the same difficult pair err together, so that the product of many votes is too sure. The logarithms of
-the odds that the votes add are therefore divided by a temperature (Guo et al. 2017), the likeliest on the controls,
-each judged by rates that were learned without it.
+``crowds`` rates answer sets, ``posterior`` gives the probability of a match. What no control can say, as of pairs on
+which everybody errs, only reviews say: those of pairs drawn at random correct all probabilities.
 """
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from math import ceil, floor
+from typing import Any
 
 import numpy as np
-import pandas as pd
-import scipy
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, logit
+from numpy.typing import NDArray
 
+from counterpart_statistics.aggregation.certainty_intervals import (
+    Correction,
+    Judged,
+    corrected,
+    correction_by,
+    interval_of,
+)
+from counterpart_statistics.aggregation.crowds import ControlAnswers, Crowd, crowd_of, shared_errors
+from counterpart_statistics.aggregation.posterior import DIGITS, Pairs, Part, Posterior, posterior_of
 from counterpart_statistics.aggregation.spooled_rows import SpooledRows
 from counterpart_statistics.aggregation.votes import Batch, Floats, Votes
 
-SHRINKAGE = 5
-"""Votes of the crowd's quality that every worker is given on each side beforehand."""
-RIGHT = 4  # right votes that the crowd is given on each side beforehand
-WRONG = 1  # wrong ones
-ALIKE_ITERATIONS = 2_000
-ITERATIONS = 50
-TOLERANCE = 1e-4
-_SPREAD = 1.0  # of the logarithm of the temperature about 0 beforehand
-_HOTTEST = 20.0
-DIGITS = 6
-"""Of the probabilities: what another order of summation cannot change."""
+Flags = NDArray[np.bool_]
+OfBatch = Callable[[Batch], Flags]
+NARROWEST = 0.02  # share of verdicts: a narrower interval claims more than is known
+FEWEST = {"sets": 20, "workers": 10, "controls": 30}
+"""Submitted answer sets, their workers and different controls below which nothing may be said."""
+WIDEST = 0.15  # share of verdicts
+LOWEST = 0.6
+FEW_ANSWERS = 60  # to controls, without a wrong one
+UNRATED = 0.1  # share of votes in sets without a control
+SEVERAL = 60
+REVIEWED = 30
+"""Pairs with two votes, or reviews of pairs drawn at random, from which on lone votes have a percentage."""
 
 
 @dataclass(frozen=True)
 class Certainty:
-    """``rows`` (items,): the probability of a match of every item, 0 or 1 for gold controls. ``prior``: the share of
-    the candidates that match; ``found`` and ``refused``: the rates of the crowd; ``temperature``: 1 or more."""
+    """``rows`` (items,): the probability of a match by votes, 0 or 1 for gold controls; ``correction``: by reviews.
+    ``figures``: of the verdicts, for JSON."""
 
     rows: SpooledRows
-    prior: float
-    found: float
-    refused: float
-    temperature: float
+    correction: Correction | None = None
+    figures: dict[str, Any] = field(default_factory=dict)
 
     def of(self, batch: Batch) -> Floats:
         return self.rows.read(batch.first, batch.last)
 
-    @property
-    def figures(self) -> dict[str, float]:
-        names = ("prior", "found", "refused", "temperature")
-        return {name: float(f"{getattr(self, name):.4f}") for name in names}
+    def right(self, match: Floats, is_match: Flags) -> Floats:
+        """Return the probability that verdicts are right, by that of a match and their sides."""
+        said = np.where(is_match, match, 1 - match)
+        return (corrected(said, self.correction) if self.correction else said).round(DIGITS)
 
 
-def certainty_of(votes: Votes, match: Collection[int] = (1, 2)) -> Certainty:
-    """Return the probability that each item matches: that its level is one of ``match``. Gold controls whose possible
-    levels are all on one side are known."""
-    sides = _Sides(votes, np.isin(votes.levels, list(match)))
-    prior, found, refused = _alike(sides.tallies())
-    crowd = np.array([found, refused])
-    counts = np.zeros((2, 2, len(votes.worker_names)))
-    rates = _shrunk(counts, crowd)
-    for _ in range(ITERATIONS):
-        counts = sides.learn(sides.evidence(rates), prior)
-        before = rates
-        rates = _shrunk(counts, crowd)
-        if np.abs(rates - before).max(initial=0) < TOLERANCE:
-            break
-    temperature = sides.temperature(counts, crowd)
-    evidence = sides.evidence(rates) / temperature
-    rows = SpooledRows(np.float64)
+def certainty_of(
+    votes: Votes,
+    answers: ControlAnswers | None = None,
+    match: Collection[int] = (1, 2),
+    *,
+    sides: OfBatch | None = None,
+    kept: OfBatch | None = None,
+    reviewed: Mapping[int, bool] | None = None,
+) -> Certainty:
+    """Return how certain verdicts are.
+
+    Args:
+        answers: to controls, of all submitted sets, which ``votes`` name by their numbers. None: those among the votes,
+            each worker as one set; then the figures say that nothing may be said.
+        match: the levels that are a match.
+        sides: which verdicts of a batch's items are a match; None: the likelier side.
+        kept: the candidates of a batch whose verdicts are counted; None: all.
+        reviewed: by code of the item, whether it is a match: reviews of pairs that were drawn at random.
+
+    Raises ValueError for votes of a set that ``answers`` do not have.
+    """
+    is_match = np.isin(votes.levels, list(match))
+    given = answers or _answers_among(votes, is_match)
+    if any(int(batch.sets.max(initial=-1)) >= len(given.worker) for batch in votes.batches()):
+        raise ValueError("Some votes are of answer sets that are not among those of the answers to controls.")
+    crowd = crowd_of(given)
+    pairs = Pairs(votes, given, is_match, shared_errors(given, crowd))
+    sample = pairs.sample(reviewed or ())
+    found, rows = posterior_of(pairs, crowd, sample)
+    judged = _judged(pairs, rows, sample, sides, kept, reviewed or {})
+    said = np.where(judged.is_match, rows.read()[sample.items], 1 - rows.read()[sample.items])[judged.reviewed]
+    certainty = Certainty(rows, correction_by(said, judged.right)[0] if len(said) else None)
+    counts = _count(certainty, pairs, sides, kept)
+    judged = replace(judged, total=counts.verdicts)
+    figures = _crowd_figures(pairs, crowd, found) | {
+        "several": counts.several,
+        "reviewed": len(said),
+        "reviewed_right": int(judged.right.sum()),
+    }
+    silent = _too_few(figures, counts, without_sets=answers is None)
+    ends = None
+    if not silent:
+        ends = _widened(interval_of(pairs, crowd, found, judged), counts.share) if judged.kept.any() else (0.0, 1.0)
+        silent = _too_wide(ends)
+    return replace(certainty, figures={**counts.figures(None if silent else ends), **figures, "silent": silent})
+
+
+def shows_percentage(figures: Mapping[str, Any] | None, votes: int) -> bool:
+    """Whether the probability of a pair with this number of votes may be shown. Controls do not say how much harder
+    pairs are: a lone vote needs pairs with several, or reviews of pairs drawn at random. ``figures`` are those of
+    ``Certainty``; by those of an earlier program, which knew only the controls of counted sets, nothing may be shown.
+    """
+    if not figures or figures.get("silent", "unknown"):
+        return False
+    return votes > 1 or figures["several"] >= SEVERAL or figures["reviewed"] >= REVIEWED
+
+
+def _answers_among(votes: Votes, is_match: Flags) -> ControlAnswers:
+    """Return the answers to controls of a known side among the votes."""
+    pairs = Pairs(votes, ControlAnswers.none(), is_match, 0.0)
+    found = [np.zeros((4, 0), np.int64)]
+    workers: dict[int, int] = {}
     for batch in votes.batches():
-        rows.write(batch.first, sides.probability(batch, evidence, prior).round(DIGITS))
-    return Certainty(rows, prior, found, refused, temperature)
+        workers |= dict(zip(batch.sets.tolist(), batch.workers.tolist(), strict=True))
+        side = pairs.known(batch)[batch.items]
+        right = is_match[batch.labels] == (side == 1)
+        answers = np.stack([batch.first + batch.items, batch.sets, np.nan_to_num(side).astype(np.int64), right])
+        found.append(answers[:, ~np.isnan(side)])
+    worker = np.zeros(max(workers, default=-1) + 1, np.int64)
+    worker[list(workers)] = list(workers.values())
+    counted = np.isin(np.arange(len(worker)), list(workers))
+    return ControlAnswers(worker, counted, *np.concatenate(found, axis=1))
+
+
+def _verdicts(
+    pairs: Pairs, rows: SpooledRows, sides: OfBatch | None, kept: OfBatch | None
+) -> Iterator[tuple[Batch, Floats, Flags, Flags]]:
+    """Yield each batch with its probabilities of a match, the sides of its verdicts, and which are counted."""
+    for batch in pairs.votes.batches():
+        match = rows.read(batch.first, batch.last)
+        is_counted = ~batch.is_gold
+        yield batch, match, sides(batch) if sides else match >= 0.5, is_counted & kept(batch) if kept else is_counted
+
+
+def _judged(
+    pairs: Pairs,
+    rows: SpooledRows,
+    sample: Part,
+    sides: OfBatch | None,
+    kept: OfBatch | None,
+    reviewed: Mapping[int, bool],
+) -> Judged:
+    parts = [np.zeros((3, 0), np.int64)]
+    for batch, _, is_match, counted in _verdicts(pairs, rows, sides, kept):
+        begin, end = np.searchsorted(sample.items, [batch.first, batch.last])
+        places = sample.items[begin:end] - batch.first
+        parts.append(np.stack([batch.rows["code"][places], is_match[places], counted[places]]))
+    codes, is_match, counted = np.concatenate(parts, axis=1)
+    places = np.flatnonzero(np.isin(codes, list(reviewed)))
+    right = np.array([reviewed[code] for code in codes[places].tolist()], dtype=bool) == is_match[places]
+    return Judged(sample, is_match.astype(bool), counted.astype(bool), 0, places, right)
 
 
 @dataclass(frozen=True)
-class _Sides:
-    """Votes on the two sides of the scale. ``is_match`` (levels,): which levels are a match."""
+class _Counts:
+    """The number of verdicts that are counted, how many of them are expected to be right, the pairs with several votes,
+    the votes, and those in sets without a control."""
 
-    votes: Votes
-    is_match: NDArray[np.bool_]
+    verdicts: int
+    right: float
+    several: int
+    votes: int
+    unrated: int
 
-    @cached_property
-    def _known(self) -> Floats:
-        """By kind: 1 for a match, 0 for none, NaN if either is possible."""
-        kinds = self.votes.kinds
-        no_other = ~kinds[:, ~self.is_match].any(axis=1)
-        no_match = ~kinds[:, self.is_match].any(axis=1)
-        return np.where(no_other == no_match, np.nan, no_other)
+    @property
+    def share(self) -> float:
+        return self.right / max(self.verdicts, 1)
 
-    def _of(self, batch: Batch) -> Floats:
-        return self._known[batch.rows["kind"]]
-
-    def tallies(self) -> pd.DataFrame:
-        """Return how many items there are of each ``side`` (NaN: unknown) with as many ``yes`` and ``no``."""
-        parts = [pd.DataFrame({"side": [], "yes": [], "no": [], "items": []}, dtype=float)]
-        for batch in self.votes.batches():
-            yes = np.bincount(batch.items, weights=self.is_match[batch.labels], minlength=len(batch.rows))
-            table = pd.DataFrame({"side": self._of(batch), "yes": yes, "no": batch.rows["votes"] - yes})
-            parts.append(table.value_counts(dropna=False).rename("items").reset_index())
-        return pd.concat(parts).groupby(["side", "yes", "no"], dropna=False)["items"].sum().reset_index()
-
-    def evidence(self, rates: Floats) -> Floats:
-        """Return what each cell (``votes.Batch``) adds to the logarithm of the odds of a match: (cells, 1)."""
-        for_yes, for_no = _log_odds(*rates)
-        of_votes = np.where(self.is_match, for_yes[:, None], for_no[:, None]).reshape(-1, 1)
-        return np.concatenate([of_votes, np.zeros((len(self.votes.kinds), 1))])
-
-    def probability(self, batch: Batch, evidence: Floats, prior: float) -> Floats:
-        """Return the probability of a match of each item of a batch."""
-        known = self._of(batch)
-        return np.where(np.isnan(known), expit(logit(prior) + batch.by_item(evidence)[:, 0]), known)
-
-    def learn(self, evidence: Floats, prior: float) -> Floats:
-        """Return the expected votes of every worker, as of ``_shrunk``."""
-        sums = np.zeros((self.votes.width, 2))
-        for batch in self.votes.batches():
-            match = self.probability(batch, evidence, prior)
-            teaches = batch.is_gold | (batch.rows["votes"] > 1)
-            sums = batch.added(np.stack([match, 1 - match], axis=1) * teaches[:, None], sums)
-        by_worker = sums[: len(sums) - len(self.votes.kinds)].reshape(-1, len(self.is_match), 2)
-        voted = by_worker.sum(axis=1).T
-        right = np.stack([by_worker[:, self.is_match, 0].sum(axis=1), by_worker[:, ~self.is_match, 1].sum(axis=1)])
-        return np.stack([right, voted])
-
-    def temperature(self, counts: Floats, crowd: Floats) -> float:
-        """Return the temperature at which the votes on known controls predict best which of them match."""
-        parts = list(self._held_out(counts, crowd))
-        added, is_match = (np.concatenate(one) for one in zip(*parts, strict=True)) if parts else (np.empty(0),) * 2
-        start = logit((is_match.sum() + 1) / (len(is_match) + 2))
-        sign = 2 * is_match - 1
-
-        def surprise(log_temperature: float) -> float:
-            logits = start + added / np.exp(log_temperature)
-            return float(np.logaddexp(0, -sign * logits).sum() + (log_temperature / _SPREAD) ** 2 / 2)
-
-        found = scipy.optimize.minimize_scalar(surprise, bounds=(0, np.log(_HOTTEST)), method="bounded")
-        return float(np.exp(found.x)) if surprise(found.x) < surprise(0) else 1.0
-
-    def _held_out(self, counts: Floats, crowd: Floats) -> Iterator[tuple[Floats, Floats]]:
-        """Yield what the votes add to the logarithm of the odds of each known control, by rates that were learned
-        without it, and whether it is a match (1 or 0)."""
-        for batch in self.votes.batches():
-            known = self._of(batch)
-            which = ~np.isnan(known)[batch.items]
-            workers = batch.workers[which]
-            items = batch.items[which]
-            yes = self.is_match[batch.labels[which]]
-            match = known[items]
-            own = np.stack([[match * yes, (1 - match) * ~yes], [match, 1 - match]])
-            for_yes, for_no = _log_odds(*_shrunk(counts[:, :, workers] - own, crowd))
-            added = np.bincount(items, weights=np.where(yes, for_yes, for_no), minlength=len(known)).astype(float)
-            yield added[~np.isnan(known)], known[~np.isnan(known)]
+    def figures(self, ends: tuple[float, float] | None) -> dict[str, Any]:
+        """Return the shares and numbers; ``ends`` of the interval, None where nothing may be said."""
+        names = ("right", "right_low", "right_high", "expected_wrong", "wrong_low", "wrong_high")
+        if ends is None:
+            return {"verdicts": self.verdicts, **dict.fromkeys(names)}
+        low, high = ends
+        wrong = (self.verdicts - self.right, floor(self.verdicts * (1 - high)), ceil(self.verdicts * (1 - low)))
+        shares = (round(self.share, 4), round(low, 4), round(high, 4))
+        return {"verdicts": self.verdicts, **dict(zip(names, (*shares, round(wrong[0], 2), *wrong[1:]), strict=True))}
 
 
-def _shrunk(counts: Floats, crowd: Floats) -> Floats:
-    """Return the rates by worker, (found and refused, workers). ``counts``: their right votes and all their votes, each
-    on matches and on other pairs: (2, 2, workers)."""
-    right, voted = counts
-    return (right + SHRINKAGE * crowd[:, None]) / (voted + SHRINKAGE)
+def _count(certainty: Certainty, pairs: Pairs, sides: OfBatch | None, kept: OfBatch | None) -> _Counts:
+    sums = np.zeros(3)
+    by_set = np.zeros(len(pairs.answers.worker))
+    for batch, match, is_match, counted in _verdicts(pairs, certainty.rows, sides, kept):
+        several = ~batch.is_gold & (batch.rows["votes"] > 1)
+        right = certainty.right(match, is_match) @ counted
+        sums += np.array([counted.sum(), right, several.sum()])
+        by_set += np.bincount(batch.sets, ~batch.on_gold, minlength=len(by_set))
+    unrated = by_set[pairs.answers.totals[1] == 0].sum()
+    return _Counts(int(sums[0]), float(sums[1]), int(sums[2]), int(by_set.sum()), int(unrated))
 
 
-def _log_odds(found: ArrayLike, refused: ArrayLike) -> tuple[Floats, Floats]:
-    """Return what a yes and a no add to the logarithm of the odds of a match."""
-    hits = np.asarray(found)
-    rejects = np.asarray(refused)
-    return np.log(hits / (1 - rejects)), np.log((1 - hits) / rejects)
+def _crowd_figures(pairs: Pairs, crowd: Crowd, found: Posterior) -> dict[str, Any]:
+    answers = pairs.answers
+    submitted = answers.counted | (answers.totals[1] > 0)
+    numbers = {"mean": crowd.mean, "alike": crowd.alike, "carry": crowd.carry, "shared": pairs.shared}
+    numbers |= {"gap": found.gap, "prior": found.prior}
+    return {
+        **{name: round(number, 4) for name, number in numbers.items()},
+        "easier": crowd.easier.round(4).tolist(),
+        "levels": found.levels.round(4).tolist(),
+        "sets": int(submitted.sum()),
+        "uncounted": int((submitted & ~answers.counted).sum()),
+        "workers": len(np.unique(answers.worker[submitted])),
+        "controls": len(answers.controls[1]),
+        "control_answers": len(answers.control),
+        "control_errors": len(answers.right) - int(answers.right.sum()),
+    }
 
 
-def _alike(tallies: pd.DataFrame) -> tuple[float, float, float]:
-    """Return the share of the candidates that match and the rates of the crowd, the likeliest if all workers are alike,
-    by expectation maximisation. ``tallies`` are those of ``_Sides.tallies``."""
-    side, yes, no, items = tallies[["side", "yes", "no", "items"]].to_numpy(float).T
-    unknown = np.isnan(side)
-    prior = 0.5
-    rates = np.full(2, RIGHT / (RIGHT + WRONG))
-    match = np.where(unknown, prior, side)
-    for number in range(ALIKE_ITERATIONS):
-        # The first rates are those that the controls alone teach.
-        weight = items * ~unknown if number == 0 else items
-        right = np.array([(weight * match) @ yes, (weight * (1 - match)) @ no])
-        voted = np.array([(weight * match) @ (yes + no), (weight * (1 - match)) @ (yes + no)])
-        before = rates
-        rates = (right + RIGHT) / (voted + RIGHT + WRONG)
-        for_yes, for_no = _log_odds(*rates)
-        match = np.where(unknown, expit(logit(prior) + yes * for_yes + no * for_no), side)
-        prior = float((items[unknown] @ match[unknown] + 1) / (items[unknown].sum() + 2))
-        if number and np.abs(rates - before).max() < TOLERANCE:
-            break
-    return prior, float(rates[0]), float(rates[1])
+def _widened(ends: tuple[float, float], share: float) -> tuple[float, float]:
+    """Return an interval that is not too narrow and holds the share."""
+    low = min(ends[0], share - NARROWEST / 2)
+    high = max(ends[1], share + NARROWEST / 2)
+    return max(min(low, 1 - NARROWEST), 0.0), min(high, 1.0)
+
+
+def _too_few(figures: Mapping[str, Any], counts: _Counts, *, without_sets: bool) -> str:
+    """Return why the controls are too few to show a percentage; empty where they are not."""
+    if without_sets:
+        return "The votes came without answer sets, whose controls could say how good they are."
+    for name, words in (("sets", "answer sets"), ("workers", "workers"), ("controls", "controls")):
+        if figures[name] < FEWEST.get(name, 0):
+            number = f"{figures[name]} different ones" if name == "controls" else f"{figures[name]}"
+            return f"Too few {words} to say ({number}; {FEWEST[name]} are needed)."
+    if counts.unrated > UNRATED * counts.votes:
+        return f"{counts.unrated:,} of {counts.votes:,} votes are of answer sets without a control that rates them."
+    if not figures["control_errors"] and not figures["uncounted"] and figures["control_answers"] < FEW_ANSWERS:
+        return (
+            f"No control was answered wrong, and {figures['control_answers']} answers to controls are too few to say."
+        )
+    return ""
+
+
+def _too_wide(ends: tuple[float, float]) -> str:
+    """Return why an interval of the share of right verdicts is not to be shown; empty where it is."""
+    if ends[1] - ends[0] > WIDEST or ends[0] < LOWEST:
+        return "The controls leave too wide a range for the share of right verdicts to say."
+    return ""

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from counterpart_statistics.aggregation.spooled_rows import SpooledRows
 from counterpart_statistics.aggregation.votes import ITEM, LEVELS, Codes, Votes
 
-VOTE = np.dtype([("code", np.int64), ("worker", np.int32), ("label", np.int32)])
-"""A vote: the code of its item, and the places of its worker and of its level."""
+VOTE = np.dtype([("code", np.int64), ("worker", np.int32), ("label", np.int32), ("set", np.int32)])
+"""A vote: the code of its item, the places of its worker and of its level, and the number of its answer set."""
 PART = 1 << 20  # votes that are sorted at once, about
 BATCH = 1 << 18  # votes of a batch, about
 
@@ -42,6 +42,7 @@ def sort_votes(
     parts = _divided(chunks, parts=max(1, ceil(total / PART)), codes=codes)
     items = SpooledRows(ITEM)
     cells = SpooledRows(np.int32)  # of the workers as they are numbered in the chunks
+    sets = SpooledRows(np.int32)
     bounds = [(0, 0)]
     digests = _WorkerDigests(len(workers), len(levels))
     for part in parts:
@@ -55,11 +56,12 @@ def sort_votes(
         rows["kind"] = kind_of(found)
         items.append(rows)
         cells.append(votes["worker"] * len(levels) + votes["label"])
+        sets.append(votes["set"])
     if digests.repeated:
         raise ValueError(f"{digests.repeated} labels repeat an item and worker; keep one of each.")
     order = digests.order()
-    final, bounds = _renumbered(items, cells, bounds, order, len(levels))
-    return Votes(items, final, bounds, workers[order], levels, kinds, item_names)
+    final, of_votes, bounds = _renumbered(items, cells, sets, bounds, order, len(levels))
+    return Votes(items, final, of_votes, bounds, workers[order], levels, kinds, item_names)
 
 
 def _divided(chunks: Iterable[NDArray], *, parts: int, codes: int) -> list[SpooledRows]:
@@ -125,24 +127,34 @@ class _WorkerDigests:
 
 
 def _renumbered(
-    items: SpooledRows, cells: SpooledRows, bounds: Sequence[tuple[int, int]], order: Codes, levels: int
-) -> tuple[SpooledRows, list[tuple[int, int]]]:
+    items: SpooledRows,
+    cells: SpooledRows,
+    sets: SpooledRows,
+    bounds: Sequence[tuple[int, int]],
+    order: Codes,
+    levels: int,
+) -> tuple[SpooledRows, SpooledRows, list[tuple[int, int]]]:
     """Return the cells with the workers numbered in their ``order``, and after those of each item the cell of its kind
-    (``votes.Batch``); and the bounds of the batches."""
+    (``votes.Batch``); the sets of the votes in the same order; and the bounds of the batches."""
     numbers = np.zeros(order.max(initial=-1) + 1, dtype=np.int64)
     numbers[order] = np.arange(len(order))
     of_workers = len(order) * levels
     final = SpooledRows(np.int32)
+    of_votes = SpooledRows(np.int32)
     ends = [(0, 0)]
     for (item, vote), (next_item, next_vote) in pairwise(bounds):
         rows = items.read(item, next_item)
         old = cells.read(vote, next_vote)
-        width = of_workers + int(rows["kind"].max()) + 1
-        places = np.arange(len(rows)) * width
-        of_votes = np.repeat(places, rows["votes"]) + numbers[old // levels] * levels + old % levels
-        final.append(np.sort(np.concatenate([of_votes, places + of_workers + rows["kind"]])) % width)
+        places = np.repeat(np.arange(len(rows)), rows["votes"])
+        new = numbers[old // levels] * levels + old % levels
+        sorted_by = np.argsort(places * of_workers + new, kind="stable")
+        whole = np.empty(len(old) + len(rows), np.int32)
+        whole[np.arange(len(old)) + places] = new[sorted_by]
+        whole[np.cumsum(rows["votes"] + 1) - 1] = of_workers + rows["kind"]
+        final.append(whole)
+        of_votes.append(sets.read(vote, next_vote)[sorted_by])
         ends.append((next_item, len(final)))
-    return final, ends
+    return final, of_votes, ends
 
 
 def read_votes(
@@ -153,9 +165,10 @@ def read_votes(
 ) -> Votes:
     """Check a table of ``item``, ``worker`` and ``label`` and return its votes.
 
-    ``levels`` None means 1-4 if they cover the labels, otherwise the labels that occur. ``gold`` gives the right
-    levels of items whose answer is known. Raises ValueError for a missing column, a label outside the levels, a worker
-    who labelled an item twice, or a gold item with no right level.
+    A column ``set`` has the numbers of the answer sets; without it each worker is one. ``levels`` None means 1-4 if
+    they cover the labels, otherwise the labels that occur. ``gold`` gives the right levels of items whose answer is
+    known. Raises ValueError for a missing column, a label outside the levels, a worker who labelled an item twice, or a
+    gold item with no right level.
     """
     scale = _checked_scale(labels, levels)
     if nameless := int(labels[["item", "worker"]].isna().any(axis=1).sum()):
@@ -165,6 +178,7 @@ def read_votes(
     votes = np.zeros(len(labels), VOTE)
     votes["code"] = items
     votes["worker"] = workers
+    votes["set"] = labels.get("set", workers)
     votes["label"] = np.searchsorted(np.array(scale), labels["label"].to_numpy())
     kinds, kind_by_item = _kinds(pd.Index(item_names), scale, gold or {})
     return sort_votes(

@@ -30,6 +30,7 @@ class Batch:
     ``cells`` has an entry for each vote, ``worker * levels + label``, by item and worker, and after those of an item
     one for its kind, ``workers * levels + kind``: so one product sums what the votes say and the prior, and the
     transposed one the votes of the workers and the items of each kind. ``ends`` says where each item's entries end.
+    ``sets`` (votes,): the number of each vote's answer set.
     """
 
     first: int
@@ -37,6 +38,7 @@ class Batch:
     cells: NDArray[np.int32]
     kinds: NDArray[np.bool_]
     width: int
+    sets: NDArray[np.int32]
 
     @property
     def last(self) -> int:
@@ -138,11 +140,13 @@ class Votes:
     starts depend neither on the order of the votes nor on the names. ``kinds`` (kinds, levels) says which levels the
     items of each kind may have; its first row allows all. The items of one kind share the prior of a method.
     ``bounds`` has the numbers of the first item and of the first cell of each batch, and at last those of all.
+    ``sets`` are the numbers of the votes' answer sets, as they were given.
     ``item_names`` are those of a data frame's items, whose codes are their places in it.
     """
 
     items: SpooledRows
     cells: SpooledRows
+    sets: SpooledRows
     bounds: Sequence[tuple[int, int]]
     worker_names: pd.Index
     levels: Sequence[int]
@@ -165,7 +169,8 @@ class Votes:
 
     def _batch(self, begin: tuple[int, int], end: tuple[int, int]) -> Batch:
         rows = self.items.read(begin[0], end[0])
-        return Batch(begin[0], rows, self.cells.read(begin[1], end[1]), self.kinds, self.width)
+        sets = self.sets.read(begin[1] - begin[0], end[1] - end[0])  # a vote has no cell of a kind
+        return Batch(begin[0], rows, self.cells.read(begin[1], end[1]), self.kinds, self.width, sets)
 
     @cached_property
     def given(self) -> Codes:

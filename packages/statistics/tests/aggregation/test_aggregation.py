@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import counterpart_statistics.aggregation.tied_levels
+import counterpart_statistics.aggregation.fit
 from counterpart_statistics.aggregation import aggregate, choose_levels, conclude
 
 votes = st.lists(st.integers(1, 4), min_size=1, max_size=9)
@@ -26,7 +26,7 @@ def level_of(labels: list[int], **policy: str) -> int:
 
 def test_the_examples_in_the_docstrings_run():
     assert doctest.testmod(counterpart_statistics.aggregation).failed == 0
-    assert doctest.testmod(counterpart_statistics.aggregation.tied_levels).failed == 0
+    assert doctest.testmod(counterpart_statistics.aggregation.fit).failed == 0
 
 
 def test_the_distribution_is_the_share_of_votes():

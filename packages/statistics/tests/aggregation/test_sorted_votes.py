@@ -35,7 +35,7 @@ def test_the_size_of_the_batches_changes_no_bit(method, request):
 
 def collected(chunks: list[list[tuple[int, int, int]]], *, workers: str = "abc", total: int = 6) -> Votes:
     return sort_votes(
-        [np.array(chunk, VOTE) for chunk in chunks],
+        [np.array([(*vote, 10 * vote[1]) for vote in chunk], VOTE) for chunk in chunks],
         total=total,
         codes=100,
         workers=pd.Index(list(workers)),
@@ -46,9 +46,10 @@ def collected(chunks: list[list[tuple[int, int, int]]], *, workers: str = "abc",
 
 
 def said(votes: Votes) -> set[tuple[int, str, int]]:
-    """(code of the item, name of the worker, level) of every vote."""
+    """(code of the item, name of the worker, level) of every vote; each has the set of its worker."""
     found = set()
     for batch in votes.batches():
+        assert [10 * "abc".index(name) for name in votes.worker_names[batch.workers]] == batch.sets.tolist()
         codes, names = batch.rows["code"][batch.items], votes.worker_names[batch.workers]
         found |= set(zip(codes.tolist(), names, (batch.labels + 1).tolist(), strict=True))
     return found
