@@ -24,9 +24,16 @@ from counterpart_statistics.estimation.estimators import (
     estimate_two_phase,
     guard_report,
 )
-from counterpart_statistics.estimation.expectation import Expected, expected_mean, expected_metric, pair_inclusion
+from counterpart_statistics.estimation.expectation import (
+    METRICS,
+    UNLISTED,
+    Expected,
+    expected_mean,
+    expected_metric,
+    pair_inclusion,
+    pool_metrics,
+)
 from counterpart_statistics.estimation.intervals import Interval, Question, nested_interval, score_interval, shrunk
-from counterpart_statistics.estimation.pool_metrics import METRICS, UNLISTED, pool_metrics
 from counterpart_statistics.estimation.priors import prior_probability, simulated_gains
 from counterpart_statistics.estimation.probabilities import (
     LOWEST_MATCH,

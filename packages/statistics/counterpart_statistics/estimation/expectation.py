@@ -1,5 +1,10 @@
-"""What a metric is worth in expectation while labels are missing, how much each label would change it, and which are
-asked by themselves."""
+"""Metrics of models from the labels of a pool's pairs, in arrays padded to the largest query: known or in expectation,
+how much each label would change them, and which pairs are asked by themselves.
+
+A query has J places for pairs; unused places have gain 0 and rank ``UNLISTED``. A query without a match scores 0.
+Gains are 1 for a full match, 0.5 for a partial one, 0 for none (ECCV Caption, equation E.4); the first three metrics
+count every gain above 0 as a match.
+"""
 
 from typing import NamedTuple
 
@@ -9,7 +14,47 @@ from numpy.typing import ArrayLike, NDArray
 from counterpart_statistics.audits import inclusion_of
 from counterpart_statistics.estimation.probabilities import shift_logits
 
+METRICS = ("mAP@R", "R-Precision", "R@1", "graded mAP@R")
+UNLISTED = 10**6
+"""The rank of an item that a list does not hold: beyond every R."""
+
 Floats = NDArray[np.float64]
+
+
+def pool_metrics(ranks: ArrayLike, gains: ArrayLike) -> Floats:
+    """Return (K, M, Q): the ``METRICS`` of M models, query by query, as ``counterpart_metrics`` defines them.
+
+    Args:
+        ranks: (M, Q, J) place of each pair's item in the model's list of the query, from 1.
+        gains: (Q, J).
+
+    Raises ValueError for other shapes, ranks below 1 or shared by items of one list, and gains not from 0 to 1.
+
+    >>> pool_metrics([[[1, 2, 3]]], [[1, 0, 0.5]])[:, 0, 0]
+    array([0.5, 0.5, 1. , 0.5])
+    """
+    from counterpart_statistics.estimation.kernels import all_metrics
+
+    places = np.asarray(ranks, np.int64)
+    labels = np.asarray(gains, np.float64)
+    if places.ndim != 3 or places.shape[1:] != labels.shape:
+        raise ValueError(f"Ranks {places.shape} do not have the shape (models, *{labels.shape}).")
+    if not ((labels >= 0) & (labels <= 1)).all():
+        raise ValueError("Every gain must be a number from 0 to 1.")
+    return np.asarray(all_metrics(places, _order_of(places), labels))
+
+
+def _order_of(places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the order of ranks (M, Q, J) along the last axis. Raises ValueError for ranks below 1, and for items of
+    one list that share a rank; those beyond it all have ``UNLISTED``."""
+    order = np.argsort(places, axis=2, kind="stable")
+    ranked = np.take_along_axis(places, order, axis=2)
+    if ranked.size and ranked[..., 0].min() < 1:
+        raise ValueError(f"Rank {ranked[..., 0].min()}: ranks count from 1.")
+    tied = (np.diff(ranked, axis=2) == 0) & (ranked[..., 1:] < UNLISTED)
+    if tied.any():
+        raise ValueError(f"Rank {ranked[..., 1:][tied][0]} is that of several items of one list: break ties first.")
+    return order
 
 
 class Expected(NamedTuple):
@@ -45,7 +90,7 @@ def expected_metric(
 
     places = np.asarray(ranks, np.int64)
     drawn = _draw(probabilities, known, tau, draws, seed)
-    order = np.argsort(places, axis=2, kind="stable")
+    order = _order_of(places)
     thresholds = np.shape(probabilities)[2] if np.ndim(probabilities) == 3 else 1
     return Expected(*expectations(places, order, drawn, np.isnan(np.asarray(known, np.float64)), thresholds))
 
@@ -58,7 +103,7 @@ def expected_mean(
 
     places = np.asarray(ranks, np.int64)
     drawn = _draw(probabilities, known, tau, draws, seed)
-    return np.asarray(mean_metrics(places, np.argsort(places, axis=2, kind="stable"), drawn))
+    return np.asarray(mean_metrics(places, _order_of(places), drawn))
 
 
 def pair_inclusion(

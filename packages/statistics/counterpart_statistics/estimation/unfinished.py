@@ -58,24 +58,28 @@ def worst_interval(
     if missing.any() or not unseen:
         unseen.append(UNSEEN)
 
-    centred = guess[inside] - guess[inside].mean()
-    spread = float((centred**2).sum())
-    slope = centred / spread if spread > 1e-12 * n else np.zeros(n)
-    weights = 1 / n + ((guess.mean() - guess[inside].mean()) * slope if n < count else np.zeros(n))
+    weights, residuals = _linear(guess, inside)
     middle = float(weights @ values)
     reach = half * float(np.abs(weights[missing]).sum())
     ends = np.clip([middle - reach, middle + reach], *bounds)
     far = float(distance(ends, bounds).max())
-
-    mean_weight = np.full((n, n), 1 / n)
-    line = mean_weight + np.outer(centred, slope)
-    leverage = np.minimum(np.diag(line), 1 - 1e-6)
-    residuals = (np.eye(n) - line) / (1 - leverage)[:, None]
     variance = (1 / n - 1 / count) * _largest_squares(residuals, values, missing, half, far, unseen) / (n - 1)
     if queries == "like":
-        around = np.eye(n) - mean_weight
+        around = np.eye(n) - 1 / n
         variance += _largest_squares(around, values, missing, half, far, unseen) / (n - 1) / count
     return _widest(ends, variance, n, bounds, level)
+
+
+def _linear(guess: Floats, inside: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Return the weights (n,) and (n, n) of the metrics of audited queries in the value and in their residuals."""
+    n = int(inside.sum())
+    centred = guess[inside] - guess[inside].mean()
+    spread = float((centred**2).sum())
+    slope = centred / spread if spread > 1e-12 * n else np.zeros(n)
+    weights = 1 / n + (guess.mean() - guess[inside].mean()) * slope
+    line = 1 / n + np.outer(centred, slope)
+    left = 1 - np.minimum(np.diag(line), 1 - 1e-6)
+    return (weights if n < len(guess) else np.full(n, 1 / n)), (np.eye(n) - line) / left[:, None]
 
 
 def _largest_squares(

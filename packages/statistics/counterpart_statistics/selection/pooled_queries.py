@@ -39,7 +39,7 @@ class PooledQueries:
 
     Attributes:
         models: M names; the annotators of the pool come first.
-        ranks: (M, Q, J) as in ``estimation.pool_metrics``.
+        ranks: (M, Q, J) as in ``pool_metrics``.
         scores: (A, Q, J) of the annotators, NaN where their lists do not hold the item.
         depth: length of the annotators' lists.
         levels: (Q, J), NaN for pairs without a verdict; pairs known to match have 1, unused places 4.

@@ -126,7 +126,7 @@ def test_an_odd_number_of_draws_is_refused(draws):
 
 
 def test_the_mean_alone_is_the_same_to_the_bit_for_a_small_part_of_the_work(rng):
-    ranks = rng.integers(1, 60, (10, 400, 17))
+    ranks = rng.permuted(np.broadcast_to(np.arange(1, 60), (10, 400, 59)), axis=2)[..., :17]
     known = np.full((400, 17), np.nan)
     known[:, 0] = 1
     p = np.sort(rng.uniform(0.05, 0.6, (400, 17, 2)), axis=2)[..., ::-1]
@@ -144,7 +144,7 @@ def test_the_mean_alone_is_the_same_to_the_bit_for_a_small_part_of_the_work(rng)
 @pytest.mark.slow
 def test_25_models_on_2600_queries_take_less_than_a_minute_of_one_core(rng):
     """T10, on a fifth of the queries, which are worked on one by one, in a fifth of the time."""
-    ranks = rng.integers(1, 60, (25, 520, 17))
+    ranks = rng.permuted(np.broadcast_to(np.arange(1, 60), (25, 520, 59)), axis=2)[..., :17]
     known = np.full((520, 17), np.nan)
     known[:, 0] = 1
     p = rng.uniform(0.05, 0.6, known.shape)
@@ -152,3 +152,16 @@ def test_25_models_on_2600_queries_take_less_than_a_minute_of_one_core(rng):
     begun = process_time()
     expected_metric(ranks, p, known, 0.8)
     assert process_time() - begun < 60 / 5
+
+
+@pytest.mark.parametrize(
+    ("ranks", "gains", "message"),
+    [
+        ([[[0, 1]]], [[1, 0]], "Rank 0: ranks count from 1."),
+        ([[[2, 2]]], [[1, 0]], "Rank 2 is that of several items of one list: break ties first."),
+        ([[[1, 2]]], [[1, np.nan]], "Every gain must be a number from 0 to 1."),
+    ],
+)
+def test_ranks_that_no_list_has_and_gains_that_are_no_gains_are_refused(ranks, gains, message):
+    with pytest.raises(ValueError, match=message):
+        pool_metrics(ranks, gains)
