@@ -121,8 +121,9 @@ def read_votes(path: Path) -> Votes:
 
     def chunks() -> Iterator[np.ndarray]:
         for part in file.iter_batches(AT_ONCE * SEATS):
-            votes = np.empty(len(part), VOTE)
-            votes["code"], votes["worker"], votes["label"] = (part[name].to_numpy() for name in VOTE.names)
+            votes = np.zeros(len(part), VOTE)
+            for name in ("code", "worker", "label"):
+                votes[name] = part[name].to_numpy()
             gold[votes["code"]] = part["gold"].to_numpy()
             yield votes
 

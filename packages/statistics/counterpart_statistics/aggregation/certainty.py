@@ -242,6 +242,7 @@ def _too_few(figures: Mapping[str, Any], counts: _Counts, *, without_sets: bool)
 
 def _too_wide(ends: tuple[float, float]) -> str:
     """Return why an interval of the share of right verdicts is not to be shown; empty where it is."""
-    if ends[1] - ends[0] > WIDEST or ends[0] < LOWEST:
+    low, high = (round(end, 2) for end in ends)  # as they are shown
+    if round(high - low, 2) > WIDEST or low < LOWEST:
         return "The controls leave too wide a range for the share of right verdicts to say."
     return ""

@@ -2,7 +2,8 @@
 
 Each draw takes workers with replacement for the crowd, controls with replacement for the level of its rates (few
 different controls are few, however many answers they have), a rate of each set from its beta distribution, one for all
-its votes, and a gap and a share of matches from the grid. It holds for a round, not for a filter or a single pair.
+its votes, and a gap and a share of matches from the grid. The points of the grid are stratified, as by chance alone 40
+of them would move the ends by two points. The interval holds for a round, not for a filter or a single pair.
 """
 
 from collections.abc import Iterator
@@ -18,11 +19,13 @@ from counterpart_statistics.aggregation.crowds import EDGE, RIGHT, WRONG, Crowd,
 from counterpart_statistics.aggregation.posterior import GAP_MEAN, GAPS, SEED, SHARES, Pairs, Part, Posterior
 from counterpart_statistics.aggregation.votes import Codes, Floats
 
-DRAWS = 40
+DRAWS = 40  # of workers
 INTERVAL = (0.05, 0.95)
 WIDE_GAP_MEAN = 0.12  # beforehand
 REVIEW_SHIFT = 0.4  # spread beforehand of what reviews add to the logarithm of the odds
 REVIEW_SLOPE = 0.3  # and of what they multiply it with
+_EACH = 10  # draws of all else for the same workers, in rounds of few sets
+_SETS = 20_000  # whose rates are drawn for the same workers, about
 _BLOCK = 10  # draws in memory at a time
 _NORMAL = scipy.stats.norm.ppf((np.arange(20) + 0.5) / 20)
 
@@ -111,17 +114,25 @@ def _drawn(pairs: Pairs, crowd: Crowd, found: Posterior, rng: np.random.Generato
     taught = [np.maximum(whole - part, 0) for whole, part in zip((found.a, found.b), own, strict=True)]
     sets = _by_first_vote(pairs)
     levels = _Levels.of(pairs)
-    grid = (found.grid * np.exp(GAPS / GAP_MEAN - GAPS / WIDE_GAP_MEAN)[:, None]).ravel()
-    for _ in range(DRAWS):
-        times = np.zeros(len(order))
-        times[order] = rng.multinomial(len(order), np.full(len(order), 1 / len(order)))
-        one = crowd_of(answers, times, crowd)
+    each = int(np.clip(_SETS // max(len(sets), 1), 1, _EACH))
+    points = iter(_grid_points(found.grid, DRAWS * each, rng))
+    # Balanced: in all draws together each worker is drawn as often (Davison, Hinkley and Schechtman 1986).
+    for drawn in rng.permutation(np.tile(order, DRAWS)).reshape(DRAWS, -1):
+        one = crowd_of(answers, np.bincount(drawn, minlength=len(order)), crowd)
         a, b = (x + more for x, more in zip(one.counts(answers, *answers.totals), taught, strict=True))
         rates = a / (a + b)
-        rates[sets] = rng.beta(a[sets], b[sets])
-        by_side = replace(one, easier=one.easier + levels.shift(rng)).by_side(rates)
-        gap, share = divmod(int(rng.choice(grid.size, p=grid / grid.sum())), len(SHARES))
-        yield vote_table(by_side, GAPS[gap : gap + 1])[1][:, 0], float(SHARES[share])
+        for gap, share in islice(points, each):
+            rates[sets] = rng.beta(a[sets], b[sets])
+            by_side = replace(one, easier=one.easier + levels.shift(rng)).by_side(rates)
+            yield vote_table(by_side, [gap])[1][:, 0], share
+
+
+def _grid_points(grid: Floats, n: int, rng: np.random.Generator) -> list[tuple[float, float]]:
+    """Draw ``n`` gaps and shares of matches from strata of the grid, with wider gaps beforehand."""
+    weights = np.cumsum(grid * np.exp(GAPS / GAP_MEAN - GAPS / WIDE_GAP_MEAN)[:, None])
+    strata = (rng.permutation(n) + rng.random(n)) / n
+    gaps, shares = np.divmod(np.searchsorted(weights / weights[-1], strata), len(SHARES))
+    return list(zip(GAPS[gaps].tolist(), SHARES[shares].tolist(), strict=True))
 
 
 def _by_first_vote(pairs: Pairs) -> Codes:

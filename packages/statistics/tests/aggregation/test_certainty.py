@@ -310,7 +310,7 @@ def test_nothing_is_said_of_votes_without_sets_or_without_controls():
 
 def test_nothing_is_said_by_a_range_too_wide():
     # Most workers guess, and 20 counted sets are few.
-    assert "too wide a range" in silence(drawn(2, careless=0.7, workers=12, items=320))
+    assert "too wide a range" in silence(drawn(2, careless=0.8, workers=12, items=320))
 
 
 def test_a_lone_vote_has_a_percentage_only_with_pairs_of_several_or_reviews():
