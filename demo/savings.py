@@ -32,7 +32,7 @@ def savings(round: Round, *, progress: Progress = silent) -> str:
     lines = [
         f"{METRIC} from all {round.summary['pairs']:,} pairs, and estimated from {pairs:,} of them (all pairs of "
         f"{SHARE:.0%} of the queries):",
-        f"${each * (full - hits):,.2f} of ${each * full:,.2f} saved. In brackets 95% intervals.",
+        f"${each * (full - hits):,.2f} of ${each * full:,.2f} saved. In brackets the 95% interval, for these queries.",
         f"{'':<28}{'all judged':>24}{'estimated':>24}",
     ]
     for direction in Direction:
@@ -46,7 +46,7 @@ def savings(round: Round, *, progress: Progress = silent) -> str:
 
 def _figure(estimate: ModelEstimate) -> str:
     found = estimate.estimate
-    return f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]"
+    return f"{found.value:.3f}" + (f" [{found.low:.3f}, {found.high:.3f}]" if estimate.has_interval else "")
 
 
 def _cost(round: Round) -> tuple[int, int]:

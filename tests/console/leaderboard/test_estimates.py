@@ -1,13 +1,19 @@
 """The boards of estimates on the leaderboard and on the page of a run: no finished round and no release is needed."""
 
+import json
+
 import pytest
 
 from console.leaderboard.round_boards import estimates_of_run
+from counterpart_statistics.auditing.model_scores import WHICH
 from evaluation.models import Run
 from evaluation.scores.scoring import evaluate_version
 from mitl.models import Pool
+from tests.commands import output_of
 from tests.console.api.calls import caller_for
+from tests.console.conftest import counted
 from tests.dataset.releasing import release_version
+from tests.evaluation.analysing import analyse, written
 from tests.evaluation.registering import register_in_order
 from tests.evaluation.worlds import AUDIT, half_judged, judge_all, known_pool, published
 from tests.hits.pools import pack
@@ -68,3 +74,70 @@ def test_a_program_reads_the_estimates_of_a_run(person, run):
         (one["direction"], one["metric"]): (one["value"], one["low"], one["high"]) for one in answer["figures"]
     } == {place: (cell.figure.value, cell.figure.low, cell.figure.high) for place, cell in cells.items()}
     assert {one["kind"] for one in answer["figures"]} == {"estimated"}
+
+
+def of_looks(text: str) -> list[dict]:
+    looks = [look for side in json.loads(text)["directions"] for look in side["looks"]]
+    return [row for look in looks for name in ("models", "differences") for row in look[name]]
+
+
+ROWS = {
+    "estimate": lambda queries: json.loads(output_of("estimate", "audit", "--json", "--queries", queries))["estimates"],
+    "differences": lambda queries: json.loads(output_of("estimate", "audit", "--json", "--queries", queries))[
+        "differences"
+    ],
+    "live": lambda queries: of_looks(analyse("live", "audit", "--looks", "2", "--json", "--queries", queries)),
+}
+
+
+@pytest.mark.parametrize("queries", ["these", "like"])
+@pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS)
+def test_every_row_of_figures_names_its_question_and_level(run, rows, queries):
+    found = rows(queries)
+    assert found
+    for row in found:
+        assert (row["question"], row["level"]) in ((queries, 0.95), (queries, 0.975))
+
+
+def test_rows_of_files_versions_and_programs_name_theirs_too(person, pool, run, tmp_path):
+    table = written(tmp_path, "live", "audit", "--looks", "2")
+    assert {(row["question"], row["level"]) for row in table} == {("these", "0.975")}
+    (answer,) = caller_for(person, "evaluation:read").get(f"/runs/{run.pk}").json()["estimates"]
+    assert {(one["question"], one["level"]) for one in answer["figures"]} == {("these", 0.95)}
+    audit = judge_all(published(pack("whole", pool, **AUDIT)))
+    release_version("v1", collection=pool.collection, sample=pool.sample, rounds=[audit])
+    scores = json.loads(output_of("evaluate", "--version", "v1", "--json"))
+    cells = [cell for model in scores.values() for part in ("i2t", "t2i") for cell in model[part].values()]
+    assert {(cell["question"], cell["level"]) for cell in cells} == {("like", 0.95)}
+    assert "question,level" in output_of("evaluate", "--version", "v1", "--csv").splitlines()[0]
+
+
+@pytest.mark.parametrize("queries", ["these", "like"])
+@pytest.mark.parametrize("surface", ["estimate", "live", "board", "round"])
+def test_every_text_and_page_of_figures_says_what_its_intervals_are_of(member, run, surface, queries):
+    read = {
+        "estimate": lambda: output_of("estimate", "audit", "--queries", queries),
+        "live": lambda: analyse("live", "audit", "--looks", "2", "--queries", queries),
+        "board": lambda: member.get(f"/collections/zoo/leaderboard/?round=audit&queries={queries}").text,
+        "round": lambda: counted(member, f"/rounds/audit/estimates/?queries={queries}").text,
+    }
+    text = read[surface]()
+    words = {"these": "what judging all 14 queries of the pool would say;", "like": "of queries drawn like these 14."}
+    assert words[queries] in text
+    assert words["like" if queries == "these" else "these"] not in text
+    assert f"for {WHICH[queries]}" in text
+    assert "outsider: its own first items were not asked. Where no annotator found them they count as no match." in text
+
+
+def test_one_page_says_whether_one_may_publish_that_a_model_is_better_than_the_next(member, run):
+    """From the page of the round to the answer, and from these queries to queries like them."""
+    assert "/rounds/audit/estimates/" in member.get("/rounds/audit/").text
+    text = counted(member, "/rounds/audit/estimates/").text
+    assert text.count("May I publish that a model is better than the next one?") == 2
+    left = '<span class="state">open</span>'
+    answers = text.count(" is above ") + text.count(left)
+    assert answers == 2 * 3 * 3  # of four models, three neighbours in each of three metrics and two directions
+    assert '<a href="?queries=these" aria-current="true">' in text
+    wider = counted(member, "/rounds/audit/estimates/?queries=like").text
+    assert '<a href="?queries=like" aria-current="true">' in wider
+    assert wider.count(left) >= text.count(left)

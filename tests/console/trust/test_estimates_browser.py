@@ -33,6 +33,12 @@ def test_the_looks_of_an_open_audit_have_no_barriers_and_fit_a_phone(half, page,
     page.goto(f"/rounds/{half}/estimates/")  # counted now
     assert page.get_by_role("heading", name="Stop here").is_visible()
     assert page.get_by_role("img", name="Lines: each model").is_visible()
+    answer = page.get_by_role("heading", name="May I publish that a model is better than the next one?")
+    assert answer.first.is_visible()
+    assert page.get_by_text("for these queries").first.is_visible()
     assert barriers_in_light_and_dark(page) == []
     assert width_on_a_phone(page) <= 390
+    page.get_by_role("link", name="queries drawn like these").click()
+    page.goto(page.url)  # counted now
+    assert page.get_by_text("for queries drawn like these").first.is_visible()
     assert faults == []
