@@ -121,12 +121,15 @@ def usual_prior() -> Prior:
 
 
 def stored_basis(source: Source) -> StoredBasis | None:
-    """Return the newest stored basis, or None."""
+    """Return the newest stored basis; None without one, or where it has the fields of another release."""
     kept = read_json(source.path)
     if kept is None:
         return None
-    at = datetime.fromisoformat(kept["at"])
-    return StoredBasis(PlanBasis.from_json(kept["basis"]), at, kept["state"] == source.state)
+    try:
+        basis = PlanBasis.from_json(kept["basis"])
+    except (KeyError, TypeError):
+        return None
+    return StoredBasis(basis, datetime.fromisoformat(kept["at"]), kept["state"] == source.state)
 
 
 @job("console.tasks.design", needs=("hits.launch_round",))

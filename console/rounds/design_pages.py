@@ -16,7 +16,7 @@ from console.rounds.design_forms import DesignForm
 from counterpart_statistics.auditing.audit_designs import AuditDesign, front_of
 from counterpart_statistics.auditing.plan_basis import PlanBasis
 from counterpart_statistics.estimation import METRICS
-from evaluation.designing.compared_designs import ComparedDesigns
+from evaluation.designing.compared_designs import ComparedDesigns, matches_text
 from evaluation.designing.predictions import queries_of
 from mitl.models import Direction
 
@@ -73,6 +73,7 @@ def _figures(request: StaffRequest, form: DesignForm) -> dict[str, Any]:
         "is_best": chosen in best,
         "lines": [(one, one.widest(metric), _query_for(form, one)) for one in best],
         "widths": _width_rows(kept.basis, chosen),
+        "matches": matches_text(kept.basis),
         "sides": [(Direction(name).label, side) for name, side in kept.basis.sides.items()],
         "chart": drawn(
             pareto_chart(designs, best, chosen, metric, width=width),
@@ -97,13 +98,16 @@ def _query_for(form: DesignForm, design: AuditDesign) -> str:
 
 
 def _width_rows(basis: PlanBasis, chosen: AuditDesign) -> list[dict[str, Any]]:
-    """Return a row for each metric and direction: the width of the chosen design and of all pairs."""
-    whole = basis.widths(1.0, 1.0)
+    """Return a row for each metric and direction: the width of the chosen design for these queries, which all pairs
+    count, and for queries like them, and that of all pairs."""
+    like = basis.widths(chosen.share, chosen.spread, "like")
+    whole = basis.widths(1.0, 1.0, "like")
     return [
         {
             "metric": metric,
             "direction": Direction(side).label,
             "width": chosen.widths[side, metric],
+            "like": like[side, metric],
             "whole": whole[side, metric],
         }
         for side in basis.sides

@@ -9,6 +9,7 @@ from django.core.cache import cache
 from console.charts.plots import drawn
 from core.errors import CounterpartError
 from core.progress import Progress, silent
+from counterpart_statistics.auditing.model_guards import example_guards
 from counterpart_statistics.auditing.model_scores import WHICH, ModelDifference, ModelEstimate, percent
 from counterpart_statistics.estimation import Question
 from evaluation.analyses import plain
@@ -77,6 +78,10 @@ def _of_audit(live: LiveEstimates) -> Figures:
         "states": list(map(state_text, live.directions)),
         "chart": drawn(live_chart(live), CHART),
         "judges": _judges(live),
+        "examples": [
+            f"{one.estimate.model}, {one.estimate.metric}, {Direction(one.estimate.direction).label}: {one}"
+            for one in example_guards(live.guards)
+        ],
         "guards": [plain(one.row()) | {"label": Direction(one.estimate.direction).label} for one in live.guards],
     }
 

@@ -16,9 +16,9 @@ from dataset.models import Version
 from dataset.versions.version_files import kept_guards, sha256_of
 
 GUARD = (
-    "Pairs that nobody judged count as no match, so that scores on this version are biased. The audit of random "
-    "queries tells by how much. Tables of it have the score of each model as the verdicts on the pool give it, the "
-    "estimate, their deviation, and z, the deviation in standard errors; it is off where that is no chance."
+    "Unjudged pairs count as no match, so that scores on this version are biased. A guarded score is the counted one, "
+    "moved towards the estimate of the audit of random queries as far as the audit can show that the two differ; its "
+    "interval is of what judging all of these queries would say. As counted: the audit cannot distinguish the two."
 )
 SCORER = (
     "`pip install counterpart-metrics`, then `python -m counterpart_metrics FOLDER RANKINGS`: the figures of the "
@@ -118,13 +118,12 @@ def _guards(version: Version) -> Iterator[str]:
 
 
 def _guard_table(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    yield "| model | metric | direction | counted | estimate | deviation | z | |"
-    yield "|---|---|---|---|---|---|---|---|"
+    yield "| model | metric | direction | counted | guarded | 95% interval | |"
+    yield "|---|---|---|---|---|---|---|"
     for one in rows:
-        z = "–" if one["z"] is None else f"{one['z']:+.1f}"
         yield (
-            f"| {one['model']} | {one['metric']} | {one['direction']} | {one['benchmark']:.3f} | {one['estimate']:.3f} "
-            f"| {one['deviation']:+.3f} | {z} | {'off' if one['flagged'] else ''} |"
+            f"| {one['model']} | {one['metric']} | {one['direction']} | {one['counted']:.3f} | {one['guarded']:.3f} "
+            f"| {one['low']:.3f} to {one['high']:.3f} | {'' if one['weight'] else 'as counted'} |"
         )
 
 

@@ -7,14 +7,13 @@ from typing import Annotated
 from core.parameters import POSITIONAL
 from core.progress import Progress
 from core.text import counted
+from counterpart_statistics.auditing.model_guards import ModelGuard, example_guards, model_guards
 from counterpart_statistics.auditing.model_scores import (
     WHICH,
     ModelDifference,
     ModelEstimate,
-    ModelGuard,
     model_differences,
     model_estimates,
-    model_guards,
     percent,
 )
 from counterpart_statistics.auditing.proxy_judges import MachineJudge
@@ -132,23 +131,19 @@ def _text(
 
 
 def _guards_text(guards: Sequence[ModelGuard]) -> str:
-    """Say how far a version's scores are from the estimates."""
+    """Say what the scores that a version of the round counts are worth."""
     head = (
-        "Scores as a version of the round would count them, with unjudged pairs as no matches, and their deviation "
-        "from the estimates, z in standard errors; marked if it is more than chance."
+        "Scores as a version of the round counts them, with unjudged pairs as no matches, and guarded: moved towards "
+        "the estimates as far as the audit can show that the two differ. The intervals are for these queries."
     )
     rows = [
-        [
-            one.estimate.model,
-            one.estimate.metric,
-            shown(one.benchmark, ".3f"),
-            shown(one.guard.deviation, "+.3f"),
-            shown(one.guard.z, "+.1f"),
-            "off" if one.guard.flagged else "",
-        ]
+        [one.estimate.model, one.estimate.metric, *(shown(value, ".3f") for value in (one.counted, one.guarded)),
+         f"{one.low:.3f} to {one.high:.3f}"]
         for one in guards
-    ]
-    return "\n".join([head, text_table(["model", "metric", "counted", "deviation", "z", "guard"], rows, left=2)])
+    ]  # fmt: skip
+    table = text_table(["model", "metric", "counted", "guarded", "interval"], rows, left=2)
+    examples = (f"{one.estimate.model}, {one.estimate.metric}: {one}" for one in example_guards(guards))
+    return "\n".join([head, table, *examples])
 
 
 def _judges_text(judges: Sequence[MachineJudge]) -> str:

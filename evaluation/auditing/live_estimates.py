@@ -19,15 +19,14 @@ from annotation.work.judgments import votes_in
 from core.errors import CounterpartError
 from core.progress import Progress, silent, tracked
 from core.site.version import software_version
+from counterpart_statistics.auditing.model_guards import ModelGuard, model_guards
 from counterpart_statistics.auditing.model_scores import (
     ModelDifference,
     ModelEstimate,
-    ModelGuard,
     Width,
     interval_widths,
     model_differences,
     model_estimates,
-    model_guards,
 )
 from counterpart_statistics.estimation.intervals import FEWEST
 from counterpart_statistics.selection.likely_matches import LikelyMatches

@@ -1,8 +1,9 @@
-"""The guard of a round that asks likely matches: its scores with unjudged pairs as no matches, and the audit's."""
+"""The guarded scores of a round that asks likely matches, which are kept with its versions."""
 
 from core.errors import CounterpartError, some_of
 from core.progress import Progress, silent
-from counterpart_statistics.auditing.model_scores import model_estimates, model_guards
+from counterpart_statistics.auditing.model_guards import model_guards
+from counterpart_statistics.auditing.model_scores import model_estimates
 from dataset.models import Version
 from dataset.versions.version_files import keep_guards, kept_guards
 from evaluation.analyses import plain, text_table
@@ -27,7 +28,7 @@ def guard_scores(version: Version, *, progress: Progress = silent) -> None:
 
 
 def guard_table(version: Version) -> str:
-    """Return the guarded estimates of the scores on a version, as ``evaluate`` prints them; empty without any."""
+    """Return the guarded scores of a version, as ``evaluate`` prints them; empty without any."""
     rows = [[round["round"], row] for round in kept_guards(version) or [] for row in round["rows"]]
     if not rows:
         return ""
@@ -35,14 +36,17 @@ def guard_table(version: Version) -> str:
         [
             str(row["model"]),
             Direction(row["direction"]).label,
-            *(f"{100 * row[name]:.1f}" for name in ("benchmark", "estimate", "low", "high")),
-            "off" if row["flagged"] else "",
+            *(f"{100 * row[name]:.1f}" for name in ("counted", "guarded", "low", "high")),
+            "" if row["weight"] else "as counted",
         ]
         for _, row in rows
     ]
-    table = text_table(["model", "direction", "counted", "estimate", "low", "high", "guard"], cells, left=2)
+    table = text_table(["model", "direction", "counted", "guarded", "low", "high", ""], cells, left=2)
     rounds = some_of(sorted({round for round, _ in rows}))
-    return f"mAP@R of the pool of {rounds}, counted and as its audit estimates it; off: by more than chance.\n{table}"
+    return (
+        f"mAP@R of the pool of {rounds}, counted and guarded, with the 95% interval of what judging all of these "
+        f"queries would say. As counted: the audit cannot distinguish it from the whole round's.\n{table}"
+    )
 
 
 def _guarded(round: Round, merge: str, progress: Progress) -> dict[str, object]:

@@ -34,7 +34,7 @@ class ComparedDesigns:
         return [self.design(1.0, 1.0), *(self.design(share, spread) for spread in spreads for share in shares)]
 
     def design(self, share: float, spread: float) -> AuditDesign:
-        return design_of(self.basis, self.terms, share, spread)
+        return design_of(self.basis, self.terms, share, spread, self.options.queries)
 
     @property
     def first_hits(self) -> FirstHits:
@@ -60,3 +60,15 @@ class ComparedDesigns:
     def was_played(self) -> bool:
         """Whether programs did work of a round whose real figures are shown."""
         return bool(self.real) and was_played(self.round)
+
+
+def matches_text(basis: PlanBasis) -> str:
+    """Say how many matches a round of all pairs finds."""
+    one = basis.interval
+    among = f"among {basis.pairs.distinct:,} pairs"
+    if one.counted:
+        return f"{one.matches:,.0f} matches {among}, counted: all pairs are judged."
+    return (
+        f"About {one.matches:,.0f} matches {among} ({one.level:.0%}: {one.matches_low:,.0f} to "
+        f"{one.matches_high:,.0f}), estimated from {one.n_audited:,} queries."
+    )

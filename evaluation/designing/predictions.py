@@ -72,6 +72,7 @@ def _figures(design: AuditDesign, terms: Terms) -> Prediction:
         "hours": round(design.hours, 2),
         "wage": str(terms.wage),
         "matches": round(design.matches, 1),
+        "question": design.question,
         "widths": [[side, metric, round(width, 5)] for (side, metric), width in design.widths.items()],
     }
 
@@ -115,8 +116,9 @@ def _compared(round: Round, predicted: Prediction, basis: PlanBasis) -> Iterator
     yield Compared("active hours", predicted["hours"], hours, "hours")
     yield Compared("wage an hour", float(predicted["wage"]), _wage_of(round, hours), "dollars")
     yield Compared("matches", predicted["matches"], measured.matches if measured else None, "count")
+    of_question = measured.widths[predicted.get("question", "like")] if measured else {}
     for side, metric, width in predicted["widths"]:
-        real = measured.widths.get((side, metric)) if measured else None
+        real = of_question.get((side, metric))
         yield Compared(f"width of {metric}, {Direction(side).label}", width, real, "width")
 
 

@@ -19,6 +19,7 @@ from counterpart_statistics.auditing.plan_basis import (
     side_of,
     simulated,
 )
+from counterpart_statistics.estimation.intervals import FEWEST
 from counterpart_statistics.selection.pooled_queries import WholeQueries
 from evaluation.auditing.estimation_inputs import load_pooled_queries
 from evaluation.auditing.whole_queries import whole_queries
@@ -61,7 +62,7 @@ def is_judged(round: Round) -> bool:
 def basis_of(round: Round, prior: Prior, *, merge: str = "original", progress: Progress = silent) -> PlanBasis:
     """Return what the judgments of the round show; without any, what the prior says of its pool.
 
-    Raises CounterpartError as ``whole_queries`` does, and for a pool without two queries and pairs to ask.
+    Raises CounterpartError as ``whole_queries`` does, and for a pool without three queries and pairs to ask.
     """
     require_pairs(round)
     judged = is_judged(round)
@@ -74,7 +75,7 @@ def basis_of(round: Round, prior: Prior, *, merge: str = "original", progress: P
         f"round {round}" if judged else f"pool {round.pool}",
         sides,
         *_pairs_of(round.pool),
-        matches_of(wholes, sides),
+        *matches_of(wholes),
         prior=None if judged else prior,
         measured=measured_of(wholes) if judged else None,
     )
@@ -93,10 +94,10 @@ def _sides(wholes: list[WholeQueries], progress: Progress) -> dict[str, Directio
     for whole in wholes:
         progress("planning", 0, None)
         direction = Direction(whole.direction)
-        if len(whole.queries.keys) < 2 or not whole.queries.asked.any():
+        if len(whole.queries.keys) < FEWEST or not whole.queries.asked.any():
             raise CounterpartError(
                 f"The pool has {counted(len(whole.queries.keys), 'query', 'queries')} ({direction.label}) and "
-                f"{counted(int(whole.queries.asked.sum()), 'pair')} to ask. A plan needs two queries, and pairs."
+                f"{counted(int(whole.queries.asked.sum()), 'pair')} to ask. A plan needs {FEWEST} queries, and pairs."
             )
         sides[direction.value] = side_of(whole)
     if not sides:
@@ -115,4 +116,4 @@ def _pairs_of(pool: Pool) -> tuple[PairCounts, int]:
     def count(condition: Q) -> int:
         return proposed.filter(condition).values("image", "caption").distinct().count()
 
-    return PairCounts(*map(count, (*sides, sides[0] & sides[1]))), count(Q(rank=1))
+    return PairCounts(count(sides[0] | sides[1]), count(sides[0] & sides[1])), count(Q(rank=1))

@@ -80,8 +80,8 @@ def caution_of(version: Version) -> str:
     )
     audits = [name for name, judge in partly.items() if judge == "audit"]
     if audits:
-        off = [abs(row["deviation"]) for one in kept_guards(version) or [] for row in one["rows"]]
-        by = f": by up to {max(off):.3f} in mAP@R, as the audit of random queries says" if off else ""
+        off = [abs(row["guarded"] - row["counted"]) for one in kept_guards(version) or [] for row in one["rows"]]
+        by = f": by up to {max(off):.3f} in mAP@R, as far as the audit of random queries can show" if off else ""
         return f"{found}{by}. estimate {audits[0]} gives scores without this bias, with intervals."
     return f"{found}, but for R@1 of the annotators whose first hits were judged."
 

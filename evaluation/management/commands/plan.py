@@ -10,16 +10,17 @@ from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar
 from counterpart_statistics.auditing.audit_designs import AuditDesign, front_of
+from counterpart_statistics.auditing.model_scores import WHICH
 from counterpart_statistics.auditing.plan_basis import DirectionBasis
 from evaluation.analyses import text_table
 from evaluation.designing.audit_options import AuditOptions
-from evaluation.designing.compared_designs import ComparedDesigns
+from evaluation.designing.compared_designs import ComparedDesigns, matches_text
 from evaluation.designing.predictions import keep_for
 from evaluation.designing.round_bases import basis_of, is_judged, planned_round
 from hits.models import Round
 from mitl.models import Direction
 
-HEADS = ["design", "judgments", "queries", "HITs", "cost", "hours", "matches", "width", ""]
+HEADS = ["design", "judgments", "queries", "HITs", "cost", "hours", "matches", "a match", "width", ""]
 PARTS = (0.5, 0.8, 0.9, 0.95)
 """Parts of the matches whose judgments are shown."""
 
@@ -61,9 +62,10 @@ class Command(ActCommand):
 def _figures(compared: ComparedDesigns) -> dict[str, Any]:
     basis = compared.basis
     sides = {
-        name: asdict(side.outlook.matches) | {"yes": side.yes, "curve": side.curve, "no_curve": side.no_curve}
+        name: {"pairs": side.outlook.pairs, "yes": side.yes, "curve": side.curve, "no_curve": side.no_curve}
         for name, side in basis.sides.items()
     }
+    matches = {name: one for name, one in basis.interval.row().items() if "recall" not in name}
     return {
         "pilot": None if basis.prior else compared.round.name,
         "pool": compared.round.pool.name,
@@ -71,7 +73,8 @@ def _figures(compared: ComparedDesigns) -> dict[str, Any]:
         **({"prior": asdict(basis.prior)} if basis.prior else {}),
         "minutes": compared.terms.seconds / 60,
         "wage": compared.terms.wage,
-        "matches": sides,
+        **matches,
+        "directions": sides,
         "designs": [one.row() for one in compared.designs],
         "first_hits": asdict(compared.first_hits),
         **({"cheapest": compared.cheapest.row()} if compared.cheapest else {}),
@@ -89,12 +92,9 @@ def _basis_lines(compared: ComparedDesigns) -> Iterator[str]:
     yield (
         f"A HIT pays ${terms.reward} and takes {terms.seconds / 60:.1f} minutes, {terms.source}: ${terms.wage} an hour."
     )
+    yield f"{matches_text(basis)} A pair of two queries counts once."
     for name, side in basis.sides.items():
-        matches = side.outlook.matches
-        yield (
-            f"{Direction(name).label}: {matches.value:,.0f} matches among {side.outlook.pairs:,} pairs "
-            f"({matches.low:,.0f} to {matches.high:,.0f}). {side.no_curve or _curve_text(side)}"
-        )
+        yield f"{Direction(name).label}: {side.outlook.pairs:,} pairs. {side.no_curve or _curve_text(side)}"
 
 
 def _curve_text(side: DirectionBasis) -> str:
@@ -108,7 +108,10 @@ def _curve_text(side: DirectionBasis) -> str:
 def _design_lines(compared: ComparedDesigns) -> Iterator[str]:
     metric = compared.options.metric
     yield ""
-    yield f"Designs; widths are those of the widest 95% interval of {metric}, * marks those that no other beats."
+    yield (
+        f"Designs; widths are those of the widest 95% interval of {metric} for {WHICH[compared.options.queries]}, 0 "
+        "where it is counted; * marks those that no other beats."
+    )
     best = front_of(compared.designs, metric)
     yield text_table(HEADS, [[*_cells(one, metric), "*" if one in best else ""] for one in compared.designs])
     first = compared.first_hits
@@ -131,6 +134,7 @@ def _cells(one: AuditDesign, metric: str) -> list[str]:
         f"${one.cost:,.2f}",
         f"{one.hours:,.1f}",
         f"{one.matches:,.0f}",
+        "-" if one.match_cost is None else f"${one.match_cost:,.2f}",
         f"{one.widest(metric):.3f}",
     ]
 

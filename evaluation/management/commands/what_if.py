@@ -67,8 +67,8 @@ def _lines(finished: FinishedRound, found: Mapping[str, Sequence[Replayed]], giv
         yield "--json has the other metrics too; --judge POLICY shows them, and each model's scores."
         return
     yield ""
-    yield f"Scores at seed {given.seed}:"
-    heads = ["model", "metric", "direction", "as run", "counted", "estimated", "low", "high"]
+    yield f"Scores at seed {given.seed}; the intervals are of what judging all of these queries would say:"
+    heads = ["model", "metric", "direction", "as run", "counted", "guarded", "estimated", "95% interval"]
     yield text_table(heads, [_model(one) for one in found[given.judge][0].scores], left=3)
 
 
@@ -89,8 +89,10 @@ def _effects(judge: str, replays: Sequence[Replayed], metrics: Sequence[str]) ->
 
 def _model(one: ModelScores) -> list[str]:
     estimate = one.estimated.estimate if one.estimated else None
-    values = [one.full, one.counted, *((estimate.value, estimate.low, estimate.high) if estimate else (None,) * 3)]
-    return [one.model, one.metric, Direction(one.direction).label, *(shown(value, ".3f") for value in values)]
+    guarded = one.guarded.guarded if one.guarded else None
+    values = [one.full, one.counted, guarded, estimate.value if estimate else None]
+    interval = f"{estimate.low:.3f} to {estimate.high:.3f}" if estimate and estimate.error else "-"
+    return [one.model, one.metric, Direction(one.direction).label, *(shown(value, ".3f") for value in values), interval]
 
 
 def _cell(spread: Spread, form: str) -> str:

@@ -131,7 +131,7 @@ def test_sources_are_named_and_read_alike(pool):
 
 def test_the_chart_marks_the_front_the_chosen_design_and_the_wished_width():
     def design(cost, width):
-        return AuditDesign("audit", 0.1, 1, 1, Decimal(cost), 1.0, 1.0, {("i2t", "R@1"): width})
+        return AuditDesign("audit", 0.1, 1, 1, Decimal(cost), 1.0, 1.0, {("i2t", "R@1"): width}, "these")
 
     designs = [design(1, 0.5), design(2, 0.4), design(3, 0.45)]
     layers = pareto_chart(designs, designs[:2], designs[2], "R@1", width=0.42)["layer"]

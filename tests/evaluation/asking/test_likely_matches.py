@@ -182,5 +182,8 @@ def test_the_commands_give_recall_before_a_batch_and_the_guard_after_it(audit):
     guards = json.loads(output_of("estimate", "audit", "--metric", "mAP@R", "--json"))["guards"]
     assert len(guards) == 6
     for one in guards:
-        assert one["deviation"] == pytest.approx(one["benchmark"] - one["estimate"])
+        moved = one["counted"] + one["weight"] * (one["estimate"] - one["counted"])
+        assert one["guarded"] == pytest.approx(moved)
+        assert one["low"] <= one["guarded"] <= one["high"]
+        assert (one["question"], one["level"]) == ("these", 0.95)
     assert output_of("estimate", "audit", "--metric", "mAP@R").count("with unjudged pairs as no matches") == 2

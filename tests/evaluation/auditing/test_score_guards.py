@@ -8,7 +8,8 @@ from itertools import pairwise
 import pytest
 from django.core.management import call_command
 
-from counterpart_statistics.auditing.model_scores import model_estimates, model_guards
+from counterpart_statistics.auditing.model_guards import model_guards
+from counterpart_statistics.auditing.model_scores import model_estimates
 from dataset.exports.card import card
 from dataset.models import Version
 from dataset.versions.version_files import keep_guards, kept_guards
@@ -87,9 +88,10 @@ def test_evaluate_prints_the_guarded_estimates_with_the_counted_scores(version, 
     warned = StringIO()
     call_command("evaluate", version="v1", stdout=printed, stderr=warned)
     assert caution_of(version) in warned.getvalue()
-    table = printed.getvalue().split("counted and as its audit estimates it")[1].splitlines()[2:]
-    assert [line.split()[:1] + line.split()[-4:] for line in table if line] == [
-        [row["model"], *(f"{100 * row[name]:.1f}" for name in ("benchmark", "estimate", "low", "high"))] for row in rows
+    table = printed.getvalue().split("counted and guarded")[1].splitlines()[2:]
+    printed_rows = [line.replace("as counted", "").split() for line in table if line]
+    assert [line[:1] + line[-4:] for line in printed_rows] == [
+        [row["model"], *(f"{100 * row[name]:.1f}" for name in ("counted", "guarded", "low", "high"))] for row in rows
     ]
     figures = StringIO()
     call_command("evaluate", version="v1", json=True, stdout=figures, stderr=StringIO())
@@ -124,12 +126,14 @@ def test_manifest_and_card_say_how_few_queries_guard_the_scores_and_by_how_much_
     small = "5 queries, fewer than the 150 advised"
     assert version.manifest["rounds"][0]["guard"] == small
     assert small in card(version, {})
-    row = {"model": "a", "metric": "mAP@R", "direction": "i2t", "benchmark": 0.5, "estimate": 0.6, "deviation": -0.1}
-    sure, unknown = row | {"z": -4.25, "flagged": True}, row | {"z": None, "flagged": False}
-    keep_guards(version, [{"round": "greedy", "rows": [sure, unknown], "trouble": ""}])
+    row = {"model": "a", "metric": "mAP@R", "direction": "i2t", "counted": 0.5, "low": 0.4, "high": 0.7}
+    moved, kept = row | {"guarded": 0.6, "weight": 0.5}, row | {"guarded": 0.5, "weight": 0.0}
+    keep_guards(version, [{"round": "greedy", "rows": [moved, kept], "trouble": ""}])
     rows = [line.strip("| ").split(" | ") for line in card(version, {}).splitlines() if line.startswith("| a |")]
-    assert [row[3:6] for row in rows] == [["0.500", "0.600", "-0.100"]] * 2
-    assert [row[6:] for row in rows] == [["-4.2", "off"], ["–"]]
+    assert [row[3:] for row in rows] == [
+        ["0.500", "0.600", "0.400 to 0.700"],
+        ["0.500", "0.500", "0.400 to 0.700", "as counted"],
+    ]
 
 
 def test_an_audit_to_which_likely_matches_were_added_by_hand_is_guarded_too(greedy):
@@ -155,13 +159,13 @@ def test_the_page_of_estimates_shows_the_guard_of_each_model(greedy, member, mon
     rows = rows_of(greedy)
     assert table.count("<td>mAP@R</td>") == len(rows)
     figures = set(pairwise(re.findall(r'class="n">([\d.]+)<', table)))
-    assert {(f"{100 * one['benchmark']:.1f}", f"{100 * one['estimate']:.1f}") for one in rows} <= figures
+    assert {(f"{100 * one['counted']:.1f}", f"{100 * one['guarded']:.1f}") for one in rows} <= figures
 
 
 def test_no_page_shows_scores_of_a_part_of_the_pairs_without_saying_so(version, greedy, member, capsys):
     (scored, *_) = evaluate_version(version)
     caution = "v1 holds judgments on a part of a pool (round greedy)."
-    off = max(abs(one["deviation"]) for one in rows_of(greedy))
+    off = max(abs(one["guarded"] - one["counted"]) for one in rows_of(greedy))
     assert caution_of(version).count(f"by up to {off:.3f} in mAP@R") == 1
     for page in ("/versions/v1/", f"/runs/{scored.run.pk}/", "/collections/zoo/leaderboard/?version=v1"):
         assert caution in member.get(page).text

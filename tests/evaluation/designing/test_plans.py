@@ -47,7 +47,10 @@ def test_a_pool_without_judgments_is_planned_from_priors_and_says_so(pool):
     assert plan["prior"] == {"match_rate": 0.3, "rank_effect": 0.5}
     whole, *audits = plan["designs"]
     assert (whole["design"], len(audits)) == ("all", 8)
-    assert all(width > 0 for width in whole["widths"].values())
+    assert (whole["question"], set(whole["widths"].values())) == ("these", {0.0})  # counted
+    assert all(width > 0 for one in audits for width in one["widths"].values())
+    like = json.loads(plans("pool", "--json", "--match-rate", "0.3", "--queries", "like"))["designs"][0]
+    assert (like["question"], min(like["widths"].values()) > 0) == ("like", True)
     assert plans("pool", "--json", "--match-rate", "0.3") == json.dumps(plan) + "\n"  # a fixed seed
 
 
@@ -75,11 +78,10 @@ def test_the_time_of_a_hit_is_what_people_needed_before_what_was_expected(pool):
 
 def test_a_pilot_of_many_matches_has_a_curve():
     known_pool(images=70)
-    many = json.loads(plans("pool", "--json", "--match-rate", "0.9"))["matches"]["i2t"]
+    many = json.loads(plans("pool", "--json", "--match-rate", "0.9"))["directions"]["i2t"]
     assert (many["yes"] >= 200, many["no_curve"]) == (True, "")
     shares, found = zip(*many["curve"], strict=True)
     assert (shares[-1], list(found)) == (1.0, sorted(found))
-    assert found[-1] == pytest.approx(many["value"])
     assert ": 50% of them from" in plans("pool", "--match-rate", "0.9")
 
 
@@ -95,7 +97,7 @@ def test_a_basis_is_read_as_it_was_written(pool):
 def test_a_match_of_an_image_query_and_a_caption_query_counts_once(pool):
     """By hand: of ten image matches and six caption matches four are of both; of half the queries on either side, a
     pair of both is asked with a chance of 1 - 0.5 * 0.5. The slow reference counts the pool's pairs that match."""
-    sides = PairCounts(10, 6, 4)
+    sides = PairCounts(12, 4)
     assert [sides.asked(1, 1), sides.asked(0.5, 1), sides.asked(1, 2)] == [12, 5 + 3 - 4 * 0.25, 10 + 6 - 4 * 0.5]
     made = judge_all(published(pack("all", pool, design=SMALL)))
     pairs = [(one.image, one.caption) for one in pool.proposals.select_related("image", "caption")]
@@ -104,13 +106,16 @@ def test_a_match_of_an_image_query_and_a_caption_query_counts_once(pool):
     asked = [pair for pair in true if (pair[0].pk, pair[1].pk) not in known]
     basis = basis_of(made, Prior(0.2, 0.5))
     assert (basis.measured.matches, basis.matches.asked(1, 1)) == (len(asked), pytest.approx(len(asked)))
-    (whole, *_) = json.loads(plans("all", "--json"))["designs"]
-    assert whole["matches"] == len(asked) < basis.matches.of_images + basis.matches.of_captions
+    plan = json.loads(plans("all", "--json"))
+    assert plan["matches"] == plan["matches_low"] == plan["designs"][0]["matches"] == len(asked)
+    assert basis.matches.of_both > 0
+    assert plan["designs"][0]["match_cost"] == pytest.approx(float(plan["designs"][0]["cost"]) / len(asked), abs=1e-4)
+    assert f"{len(asked)} matches among {basis.pairs.distinct} pairs, counted" in plans("all")
 
 
 def test_a_pool_of_one_direction_counts_its_matches_alone(zoo_of_images):
     basis = basis_of(planned_round("images"), Prior(0.2, 0.5))
-    assert basis.matches == PairCounts(basis.sides["i2t"].outlook.matches.value, 0, 0)
+    assert basis.matches == PairCounts(basis.interval.matches, 0)
 
 
 def test_the_first_hits_of_the_annotators_are_counted(pool):

@@ -8,6 +8,7 @@ from typing import Any
 
 from counterpart_statistics.auditing.plan_basis import PlanBasis, Widths
 from counterpart_statistics.estimation import front
+from counterpart_statistics.estimation.intervals import Question
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +29,8 @@ class AuditDesign:
     Attributes:
         share, spread: of the judgments and of the queries of a round that asks all pairs of the pilot's queries.
         matches: that would be found, one of two queries once.
-        widths: by direction and metric, of the widest interval of any model.
+        widths: by direction and metric, of the widest 95% interval of any model; 0 where all is judged, and counted.
+        question: of the widths.
     """
 
     design: str
@@ -39,9 +41,15 @@ class AuditDesign:
     hours: float
     matches: float
     widths: Widths
+    question: Question
 
     def widest(self, metric: str) -> float:
         return max(width for (_, name), width in self.widths.items() if name == metric)
+
+    @property
+    def match_cost(self) -> float | None:
+        """US dollars a match; None without matches."""
+        return float(self.cost) / self.matches if self.matches else None
 
     @property
     def audit_share(self) -> float:
@@ -58,6 +66,9 @@ class AuditDesign:
             "cost": self.cost,
             "hours": round(self.hours, 1),
             "matches": round(self.matches),
+            "match_cost": self.match_cost and round(self.match_cost, 4),
+            "question": self.question,
+            "level": 0.95,
             "widths": {f"{side} {metric}": width for (side, metric), width in self.widths.items()},
         }
 
@@ -72,13 +83,14 @@ class FirstHits:
     hours: float
 
 
-def design_of(basis: PlanBasis, terms: HitTerms, share: float, spread: float) -> AuditDesign:
+def design_of(
+    basis: PlanBasis, terms: HitTerms, share: float, spread: float, question: Question = "these"
+) -> AuditDesign:
     """Return one design: all pairs for a share of 1 of the same queries, otherwise an audit."""
     name = "all" if share == spread == 1 else "audit"
     hits, cost, hours = work_of(basis.pairs.asked(share, spread), terms)
-    return AuditDesign(
-        name, share, spread, hits, cost, hours, basis.matches.asked(share, spread), basis.widths(share, spread)
-    )
+    matches = basis.matches.asked(share, spread)
+    return AuditDesign(name, share, spread, hits, cost, hours, matches, basis.widths(share, spread, question), question)
 
 
 def work_of(pairs: float, terms: HitTerms) -> tuple[int, Decimal, float]:

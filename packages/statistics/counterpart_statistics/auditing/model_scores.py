@@ -1,4 +1,4 @@
-"""Scores of a pool's models from the queries that were judged whole, their intervals, and guards of counted scores.
+"""Scores of a pool's models from the queries that were judged whole, and their intervals.
 
 An interval answers a question: what judging all queries of the pool would say (``these``), also with the first items of
 models outside it (``wide``), or what queries drawn like them would (``like``). Each figure carries its question.
@@ -14,10 +14,7 @@ import scipy
 from counterpart_statistics.estimation import (
     METRICS,
     Estimate,
-    Guard,
     Question,
-    guard_report,
-    pool_metrics,
     score_interval,
     worst_interval,
 )
@@ -180,44 +177,6 @@ def limits_of(models: Sequence[ModelEstimate]) -> list[str]:
             f"{metric} of {', '.join(one.model for one in of)}: rests on {rests} queries that differ from what was "
             "expected: judge more queries before you compare."
         )
-    return found
-
-
-@dataclass(frozen=True)
-class ModelGuard:
-    """One model's score with unjudged pairs as no matches, ``benchmark``, and what the audit says of it."""
-
-    estimate: ModelEstimate
-    benchmark: float
-    guard: Guard
-
-    def row(self) -> dict[str, object]:
-        """Return it as a table has it."""
-        return {
-            "model": self.estimate.model,
-            "metric": self.estimate.metric,
-            "direction": str(self.estimate.direction),
-            "benchmark": self.benchmark,
-            "estimate": self.estimate.estimate.value,
-            "low": self.estimate.estimate.low,
-            "high": self.estimate.estimate.high,
-            "deviation": self.guard.deviation,
-            "z": self.guard.z,
-            "flagged": self.guard.flagged,
-        }
-
-
-def model_guards(whole: WholeQueries, estimates: Sequence[ModelEstimate]) -> list[ModelGuard]:
-    """Return the guard of each estimate of a direction; nothing for a round without batches of likely matches, as no
-    score that counts its verdicts means anything without an audit."""
-    if not whole.opened.any():
-        return []
-    scores = pool_metrics(whole.queries.ranks, np.nan_to_num(whole.queries.gains)).mean(axis=2)
-    found = []
-    for scored in estimates:
-        benchmark = float(scores[METRICS.index(scored.metric), whole.queries.models.index(scored.model)])
-        (guard,) = guard_report([benchmark], [scored.estimate])
-        found.append(ModelGuard(scored, benchmark, guard))
     return found
 
 

@@ -3,26 +3,28 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import product
 from math import ceil
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from counterpart_metrics.arrays import DIRECTIONS
 from counterpart_statistics.auditing.model_scores import model_estimates
 from counterpart_statistics.estimation import (
     METRICS,
-    Matches,
     Outlook,
     Pilot,
+    Recall,
     audit_order,
-    expected_matches,
     match_curve,
     outlook_of,
     prior_probability,
+    round_recall,
     simulated_gains,
 )
+from counterpart_statistics.estimation.intervals import Question
+from counterpart_statistics.selection.drawn_votes import matches_in
+from counterpart_statistics.selection.likely_matches import sides_of
 from counterpart_statistics.selection.pooled_queries import PooledQueries, WholeQueries
 
 PILOT_SHARE = 0.05
@@ -66,37 +68,38 @@ class DirectionBasis:
 
 @dataclass(frozen=True)
 class PairCounts:
-    """Number of pairs whose image is a query, whose caption is one, and with both."""
+    """Number of pairs of all directions, each once, and of those of two queries."""
 
-    of_images: float
-    of_captions: float
+    distinct: float
     of_both: float
 
     def asked(self, share: float, spread: float) -> float:
         """Return how many of them an audit asks: one of two audited queries once."""
-        return share * (self.of_images + self.of_captions) - self.of_both * share**2 / spread
+        return share * (self.distinct + self.of_both) - self.of_both * share**2 / spread
 
 
 @dataclass(frozen=True)
 class AuditFigures:
-    """Results of the round's judgments: matches of its audited queries, each counted once, and the number of drawn
-    queries that still miss judgments."""
+    """Results of the round's judgments: matches of its audited queries, each counted once, the number of drawn queries
+    that still miss judgments, and the widths of each question."""
 
     matches: int
     missing: int
-    widths: Widths
+    widths: Mapping[Question, Widths]
 
 
 @dataclass(frozen=True)
 class PlanBasis:
     """What is known of all directions of a pool: its ``pairs``, the number that an annotator ranks first, and the
-    ``matches`` to expect among them; ``prior`` and ``measured``: the one that it is known by."""
+    ``matches`` to expect among them, each once, with the interval of a round of all pairs; ``prior`` and ``measured``:
+    the one that it is known by."""
 
     source: str
     sides: Mapping[str, DirectionBasis]
     pairs: PairCounts
     first_hits: int
     matches: PairCounts
+    interval: Recall
     prior: Prior | None = None
     measured: AuditFigures | None = None
 
@@ -107,9 +110,9 @@ class PlanBasis:
     def queries(self) -> int:
         return sum(side.outlook.queries for side in self.sides.values())
 
-    def widths(self, share: float, spread: float) -> Widths:
+    def widths(self, share: float, spread: float, question: Question) -> Widths:
         """Return the widths of an audit with this share of the judgments on ``spread`` times the queries."""
-        found = {name: side.outlook.audit_widths(share, spread) for name, side in self.sides.items()}
+        found = {name: side.outlook.audit_widths(share, spread, question) for name, side in self.sides.items()}
         return {
             (name, metric): float(widths[number].max())
             for name, widths in found.items()
@@ -119,7 +122,8 @@ class PlanBasis:
     def as_json(self) -> str:
         stored = asdict(self)
         if self.measured:
-            stored["measured"]["widths"] = [[*key, width] for key, width in self.measured.widths.items()]
+            for question, widths in self.measured.widths.items():
+                stored["measured"]["widths"][question] = [[*key, width] for key, width in widths.items()]
         return json.dumps(stored, default=np.ndarray.tolist)
 
     @classmethod
@@ -127,13 +131,17 @@ class PlanBasis:
         stored = json.loads(text)
         measured = stored["measured"]
         if measured:
-            measured["widths"] = {(side, metric): width for side, metric, width in measured["widths"]}
+            measured["widths"] = {
+                question: {(side, metric): width for side, metric, width in widths}
+                for question, widths in measured["widths"].items()
+            }
         return cls(
             stored["source"],
             {name: _side_of(side) for name, side in stored["sides"].items()},
             PairCounts(**stored["pairs"]),
             stored["first_hits"],
             PairCounts(**stored["matches"]),
+            Recall(**stored["interval"]),
             Prior(**stored["prior"]) if stored["prior"] else None,
             AuditFigures(**measured) if measured else None,
         )
@@ -141,9 +149,8 @@ class PlanBasis:
 
 def _side_of(stored: dict[str, Any]) -> DirectionBasis:
     one = stored["outlook"]
-    widths = np.array(one["widths"])
-    quality = np.array(one["quality"])
-    outlook = Outlook(one["queries"], one["pairs"], Matches(**one["matches"]), widths, quality)
+    arrays = (np.array(one[name]) for name in ("values", "off", "around", "unseen"))
+    outlook = Outlook(one["queries"], one["pairs"], *arrays)
     return DirectionBasis(
         stored["yes"], outlook, tuple((share, found) for share, found in stored["curve"]), stored["no_curve"]
     )
@@ -170,7 +177,7 @@ def simulated(
 
 
 def side_of(whole: WholeQueries) -> DirectionBasis:
-    pilot = _pilot(whole, whole.queries.asked)
+    pilot = _pilot(whole)
     queries = len(whole.queries.keys)
     curve = list[tuple[float, float]]()
     no_curve = ""
@@ -188,45 +195,35 @@ def side_of(whole: WholeQueries) -> DirectionBasis:
     return DirectionBasis(int(pilot.matches.sum()), outlook_of(pilot, queries), tuple(curve), no_curve)
 
 
-def _pilot(whole: WholeQueries, pairs: NDArray[np.bool_]) -> Pilot:
-    """Return the audited queries as a pilot of some ``pairs`` (Q, J)."""
+def _pilot(whole: WholeQueries) -> Pilot:
+    """Return the audited queries as a pilot of all pairs."""
     audited = whole.audited
+    asked = whole.queries.asked
     probabilities, proxy = whole.expectations
     return Pilot(
         whole.metrics[:, :, audited],
         proxy[:, :, audited],
-        matches=(_found(whole.queries) & pairs)[audited].sum(axis=1).astype(float),
-        expected=np.where(pairs, probabilities, 0)[audited].sum(axis=1),
-        pairs=pairs[audited].sum(axis=1).astype(float),
-        rest=probabilities[~audited][pairs[~audited]],
+        matches=whole.matches[audited].sum(axis=1).astype(float),
+        expected=probabilities[audited].sum(axis=1),
+        pairs=asked[audited].sum(axis=1).astype(float),
+        rest=probabilities[~audited][asked[~audited]],
     )
 
 
-def matches_of(wholes: Sequence[WholeQueries], sides: Mapping[str, DirectionBasis]) -> PairCounts:
-    """Return the matches to expect; of the pairs of two queries, the mean of both directions' estimates."""
-    of_images, of_captions = (sides[one].outlook.matches.value if one in sides else 0.0 for one in DIRECTIONS)
-    of_both = [0.0]
-    if len(wholes) == len(DIRECTIONS):
-        first, second = (one.queries.codes[one.queries.asked] for one in wholes)
-        in_both = [one.queries.asked & np.isin(one.queries.codes, np.intersect1d(first, second)) for one in wholes]
-        of_both = [
-            expected_matches(_pilot(one, pairs), len(pairs)).value for one, pairs in zip(wholes, in_both, strict=True)
-        ]
-    return PairCounts(of_images, of_captions, float(np.mean(of_both)))
-
-
-def _found(queries: PooledQueries) -> Any:
-    """Return (Q, J): the matches that judgments found."""
-    return (np.nan_to_num(queries.gains) > 0) & queries.asked
+def matches_of(wholes: Sequence[WholeQueries]) -> tuple[PairCounts, Recall]:
+    """Return the matches to expect, with those of pairs of two queries, and their interval."""
+    interval = round_recall([*sides_of(wholes)], len(matches_in(wholes)))
+    of_both = round_recall([*sides_of(wholes, of_both=True)], 0)
+    return PairCounts(interval.matches, of_both.matches), interval
 
 
 def measured_of(wholes: Sequence[WholeQueries]) -> AuditFigures:
-    widths: dict[tuple[str, str], float] = {}
-    for whole in wholes:
-        for one in model_estimates(whole, METRICS):
+    widths: dict[Question, dict[tuple[str, str], float]] = {question: {} for question in get_args(Question)}
+    for question, whole in product(widths, wholes):
+        for one in model_estimates(whole, METRICS, queries=question):
             key = str(one.direction), one.metric
-            widths[key] = max(widths.get(key, 0.0), one.estimate.high - one.estimate.low)
-    found = [whole.queries.codes[_found(whole.queries) & whole.audited[:, None]] for whole in wholes]
+            widths[question][key] = max(widths[question].get(key, 0.0), one.estimate.high - one.estimate.low)
+    found = [whole.queries.codes[whole.matches & whole.audited[:, None]] for whole in wholes]
     return AuditFigures(
         matches=len(np.unique(np.concatenate(found))),
         missing=sum(int((whole.drawn & ~whole.audited).sum()) for whole in wholes),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from counterpart_statistics.auditing.model_guards import ModelGuard, model_guards
 from counterpart_statistics.auditing.model_scores import ModelEstimate, model_estimates
 from counterpart_statistics.bias import model_bias
 from counterpart_statistics.correlation import tau_b
@@ -19,7 +20,7 @@ from counterpart_statistics.selection.pooled_queries import Floats, WholeQueries
 @dataclass(frozen=True)
 class ModelScores:
     """One model's score in one direction: by all verdicts, as a version of the replayed round counts it, with unjudged
-    pairs as no matches, and as it is estimated; None where it is not."""
+    pairs as no matches, as it is estimated, and guarded where likely matches were asked; None where it is not."""
 
     model: str
     metric: str
@@ -27,6 +28,7 @@ class ModelScores:
     full: float
     counted: float
     estimated: ModelEstimate | None
+    guarded: ModelGuard | None = None
 
     def row(self) -> dict[str, Any]:
         """Return it as a table has it."""
@@ -40,6 +42,9 @@ class ModelScores:
             "estimated": estimate.value if estimate else None,
             "low": estimate.low if estimate else None,
             "high": estimate.high if estimate else None,
+            "guarded": self.guarded.guarded if self.guarded else None,
+            "question": estimate.question if estimate else None,
+            "level": estimate.level if estimate else None,
         }
 
 
@@ -65,7 +70,7 @@ class PolicyEffect:
     """How far the scores of one metric in one direction are from those of the round that was run whole.
 
     Attributes:
-        kind: of the scores, "counted" or "estimated".
+        kind: of the scores, "counted", "estimated" or "guarded".
         tau: Kendall's tau-b of the order of the models with that of the full round.
         bias: mean of |score - score of the full round| over the models.
         centred: the same once the models' mean is taken off both: what of it changes differences between models.
@@ -93,17 +98,20 @@ def scores_of(
         counting = _counted(one)
         estimates = model_estimates(one, metrics) if estimated else []
         by_name = {(found.model, found.metric): found for found in estimates}
+        guards = {(guard.estimate.model, guard.estimate.metric): guard for guard in model_guards(one, estimates)}
         for metric in metrics:
             for place, model in enumerate(one.queries.models):
                 cell = METRICS.index(metric), place
                 found = by_name.get((model, metric))
-                yield ModelScores(model, metric, one.direction, float(true[cell]), float(counting[cell]), found)
+                values = float(true[cell]), float(counting[cell])
+                yield ModelScores(model, metric, one.direction, *values, found, guards.get((model, metric)))
 
 
 def effects_of(replays: Sequence[Sequence[ModelScores]]) -> list[PolicyEffect]:
     """Return the effects of a policy on the scores of its replays; without estimates, only on counted scores."""
     directions = list(dict.fromkeys(score.direction for score in replays[0]))
-    kinds = ["counted", *(["estimated"] if replays[0][0].estimated else [])]
+    first = replays[0][0]
+    kinds = ["counted", *(["estimated"] if first.estimated else []), *(["guarded"] if first.guarded else [])]
     found = []
     for metric in dict.fromkeys(score.metric for score in replays[0]):
         for direction in directions:
@@ -128,9 +136,11 @@ def figures(scores: ArrayLike, full: ArrayLike) -> tuple[float, float, float]:
 
 
 def _value(one: ModelScores, kind: str) -> float:
-    if kind == "counted" or one.estimated is None:
-        return one.counted
-    return one.estimated.estimate.value
+    if kind == "guarded" and one.guarded:
+        return one.guarded.guarded
+    if kind == "estimated" and one.estimated:
+        return one.estimated.estimate.value
+    return one.counted
 
 
 def _counted(whole: WholeQueries) -> Floats:

@@ -2,7 +2,6 @@
 
 from counterpart_statistics.audits import audit_order, inclusion_of
 from counterpart_statistics.estimation.audit_plans import (
-    Matches,
     Outlook,
     Pilot,
     Plan,
@@ -58,7 +57,6 @@ __all__ = [
     "Expected",
     "Guard",
     "Interval",
-    "Matches",
     "Outlook",
     "Pilot",
     "Plan",

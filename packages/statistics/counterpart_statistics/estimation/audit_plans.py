@@ -6,8 +6,19 @@ from decimal import Decimal
 from math import ceil
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike, NDArray
+
+from counterpart_statistics.estimation.intervals import (
+    FEWEST,
+    PSEUDO_QUERIES,
+    UNSEEN,
+    UNSEEN_OF_WHOLE,
+    Line,
+    Question,
+    distance,
+    score_ends,
+)
+from counterpart_statistics.estimation.recall import Recall, Side, round_recall
 
 FEWEST_YES = 200
 """Matches in the pilot below which no curve of matches is promised (rule P2)."""
@@ -45,15 +56,6 @@ class Pilot:
 
 
 @dataclass(frozen=True)
-class Matches:
-    """The matches that a round of all pairs would find, with a 95% interval."""
-
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
 class Prices:
     """What a HIT costs, fees and replication included, and the minutes of work it takes."""
 
@@ -70,8 +72,8 @@ class Plan:
         share: f, judgments by those of a round of all pairs.
         spread: κ, queries by those of that round; their rankings are free, their judgments are not.
         matches, recall: that are found, and their share of the matches of all the queries' pairs.
-        width_by_metric: (K, M) widths of the 95% intervals.
-        interval: of the matches of the round of all pairs.
+        width_by_metric: (K, M) widths of the 95% intervals of the question; 0 where all queries are judged.
+        interval: the matches of the round of all pairs.
     """
 
     design: str
@@ -83,18 +85,14 @@ class Plan:
     matches: float
     recall: float
     width_by_metric: Floats
-    interval: Matches
+    interval: Recall
 
 
-def expected_matches(pilot: Pilot, queries: int) -> Matches:
-    """Return the matches to expect from this many queries, assisted by the model: Σp + N · mean(y - p) (formula 10)."""
-    off = pilot.matches - pilot.expected
-    n = pilot.n_queries
-    total = pilot.rest.sum() + pilot.expected.sum() + queries * off.mean()
-    error = queries * off.std(ddof=1) / np.sqrt(n) * np.sqrt(max(1 - n / queries, 0))
-    reach = float(scipy.stats.t.ppf(0.975, n - 1)) * error
-    found = float(pilot.matches.sum())
-    return Matches(max(total, found), max(total - reach, found), total + reach)
+def expected_matches(pilot: Pilot, queries: int) -> Recall:
+    """Return the matches to expect from this many queries of one direction, assisted by the model: Σp + N · mean(y - p)
+    (formula 14)."""
+    side = Side(pilot.matches - pilot.expected, queries, float(pilot.rest.sum() + pilot.expected.sum()))
+    return round_recall([side], int(pilot.matches.sum()))
 
 
 def match_curve(pilot: Pilot, queries: int) -> Floats:
@@ -109,7 +107,7 @@ def match_curve(pilot: Pilot, queries: int) -> Floats:
             f"The pilot found {found:.0f} matches. A curve of matches needs {FEWEST_YES}: judge more queries first."
         )
     ordered = np.sort(pilot.rest)[::-1]
-    scale = (expected_matches(pilot, queries).value - found) / max(ordered.sum(), 1e-12)
+    scale = (expected_matches(pilot, queries).matches - found) / max(ordered.sum(), 1e-12)
     return np.asarray(found + scale * np.concatenate([[0.0], np.cumsum(ordered)]))
 
 
@@ -138,34 +136,54 @@ class Outlook:
 
     Attributes:
         pairs: of the pilot and the other queries together.
-        matches: that the round would find.
-        widths: (K, M) of the 95% intervals of its scores.
-        quality: (K, M) ρ² of the proxies.
+        values: (K, M) mean metrics of the pilot.
+        off: (2, K, M) second and fourth moment over queries of how far a metric is off its line on the proxy.
+        around: (2, K, M) the same of how far it is off its mean.
+        unseen: (K, M) ε of each metric.
     """
 
     queries: int
     pairs: int
-    matches: Matches
-    widths: Floats
-    quality: Floats
+    values: Floats
+    off: Floats
+    around: Floats
+    unseen: Floats
 
-    def audit_widths(self, share: float, spread: float) -> Floats:
-        """Return (K, M): widths of the intervals of an audit of κ times the queries for f of the judgments."""
-        wider, whole = scipy.stats.t.ppf(0.975, [max(share * self.queries - 1, 1), self.queries - 1])
-        return np.asarray(self.widths * width_ratio(share, spread, self.quality) * wider / whole)
+    def audit_widths(self, share: float, spread: float, question: Question = "these") -> Floats:
+        """Return (K, M): widths of the 95% intervals of an audit of κ times the queries for f of the judgments, as
+        ``score_interval`` would give them (formula 16)."""
+        queries = spread * self.queries
+        n = max(round(share * self.queries), FEWEST)
+        variance = max(1 / n - 1 / queries, 0.0) * self._squares(self.off, n) / (n - 1)
+        if question == "like":
+            variance = variance + self._squares(self.around, n) / (n - 1) / queries
+        low, high = score_ends(self.values, variance, n, (0.0, 1.0), 0.95)
+        return np.asarray(high - low)
+
+    def _squares(self, moments: Floats, n: int) -> Floats:
+        """Return the sum of squares of n queries with these moments, pseudo-queries included."""
+        second, fourth = n * moments
+        largest = distance(self.values, (0.0, 1.0)) ** 2
+        informative = (fourth + self.unseen * largest**2) / (second + self.unseen * largest)
+        return np.asarray(second + PSEUDO_QUERIES * informative)
 
 
 def outlook_of(pilot: Pilot, queries: int | None = None) -> Outlook:
     """Return what the pilot predicts of ``queries`` queries (default: as many as have its mean number of pairs).
 
-    Raises ValueError for a pilot of fewer than two queries.
+    Raises ValueError for a pilot of fewer than three queries.
     """
-    if pilot.n_queries < 2:
-        raise ValueError("A plan needs a pilot of two queries at least, and should have 60.")
-    count = queries or round(pilot.all_pairs / pilot.pairs.mean())
-    student = scipy.stats.t.ppf(0.975, count - 1)
-    widths = 2 * student * pilot.metrics.std(axis=2, ddof=1) / np.sqrt(count)
-    return Outlook(count, pilot.all_pairs, expected_matches(pilot, count), widths, proxy_quality(pilot))
+    n = pilot.n_queries
+    if n < FEWEST:
+        raise ValueError(f"A plan needs a pilot of {FEWEST} queries at least, and should have 60.")
+    count = queries or max(round(pilot.all_pairs / pilot.pairs.mean()), n)
+    metrics = pilot.metrics
+    residuals = Line.through(metrics, pilot.proxy, np.ones(n)).residuals
+    around = (metrics - metrics.mean(axis=2, keepdims=True)) * np.sqrt(n / (n - 1))
+    off, spread = (np.stack([(one**power).mean(axis=2) for power in (2, 4)]) for one in (residuals, around))
+    is_whole = (metrics == np.round(metrics)).all(axis=2)
+    unseen = np.where(is_whole, UNSEEN_OF_WHOLE, UNSEEN)
+    return Outlook(count, pilot.all_pairs, np.clip(metrics.mean(axis=2), 0, 1), off, spread, unseen)
 
 
 def plan(
@@ -176,6 +194,7 @@ def plan(
     prices: Prices | None = None,
     *,
     queries: int | None = None,
+    question: Question = "these",
 ) -> list[Plan]:
     """Return the round of all pairs, and an audit for each share of its judgments and each spread of queries.
 
@@ -186,31 +205,25 @@ def plan(
         hit: candidates of a HIT.
         prices: of a HIT (default: $0.65 and 5 minutes).
         queries: N (default: as many as have the pilot's mean number of pairs).
+        question: of the widths: what judging all queries would say, or queries ``like`` them.
 
-    Raises ValueError for a share or spread outside its range and a pilot of fewer than two queries.
+    Raises ValueError for a share or spread outside its range and a pilot of fewer than three queries.
     """
     if any(not 0 < share <= 1 for share in fractions) or any(spread < 1 for spread in kappas):
         raise ValueError("Shares of the judgments are above 0 and at most 1; spreads of the queries are at least 1.")
     outlook = outlook_of(pilot, queries)
     price = prices or Prices(Decimal("0.65"), 5.0)
     designs = [("all", 1.0, 1.0), *(("audit", share, spread) for spread in kappas for share in fractions)]
-    return [_planned(outlook, *one, hit, price) for one in designs]
-
-
-def _planned(outlook: Outlook, design: str, share: float, spread: float, hit: int, price: Prices) -> Plan:
-    hits = ceil(share * outlook.pairs / hit)
-    return Plan(
-        design,
-        share,
-        spread,
-        hits,
-        hits * price.hit,
-        hits * price.minutes / 60,
-        matches=share * outlook.matches.value,
-        recall=share / spread,
-        width_by_metric=outlook.audit_widths(share, spread),
-        interval=outlook.matches,
-    )
+    matches = expected_matches(pilot, outlook.queries)
+    plans = []
+    for design, share, spread in designs:
+        hits = ceil(share * outlook.pairs / hit)
+        money = hits * price.hit
+        found = share * matches.matches
+        widths = outlook.audit_widths(share, spread, question)
+        hours = hits * price.minutes / 60
+        plans.append(Plan(design, share, spread, hits, money, hours, found, share / spread, widths, matches))
+    return plans
 
 
 def front(costs: ArrayLike, widths: ArrayLike) -> NDArray[np.bool_]:
