@@ -15,16 +15,7 @@ from core.errors import CounterpartError
 from core.events import record
 from core.files.stored_files import remove_file
 from core.progress import Progress, silent
-from counterpart_statistics.aggregation import (
-    POSITIVE,
-    Concluded,
-    Method,
-    Ties,
-    certainty_of,
-    conclusions,
-    fit_votes,
-    verdict_sides,
-)
+from counterpart_statistics.aggregation import POSITIVE, Concluded, Method, Ties, certainty_of, conclusions, fit_votes
 from counterpart_statistics.aggregation.fit import describe_workers
 from counterpart_statistics.aggregation.votes import Votes
 from dataset.judged.answer_tables import votes_of
@@ -96,7 +87,7 @@ def aggregate_round(
     except ValueError as error:
         raise CounterpartError(f"Round {round}: {error}") from error
     reviewed = _reviewed_at_random(round, votes, codes)
-    certainty = certainty_of(votes, answers, sides=verdict_sides(fit, ties), reviewed=reviewed)
+    certainty = certainty_of(votes, answers, sides=fit.sides(ties), reviewed=reviewed)
     worth = certainty.figures
     figures = _figures(conclusions(votes, fit, ties, certainty), task_type_of(round))
     figures |= {name: worth[name] for name in SAID if worth[name] is not None}

@@ -1,4 +1,4 @@
-"""The rows of a version's file of judgments: read from the database one by one, under pseudonyms."""
+"""The rows of a version's file of judgments: read from the database one by one, under pseudonyms, and compared."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -105,6 +105,35 @@ def _rows_of_answers(
             counted=int(row["assignment__state"] == Assignment.State.ACCEPTED),
             seconds="" if row["seconds"] is None else row["seconds"],
         )
+
+
+def differing(row: ReleasedJudgment, now: ReleasedJudgment | None) -> list[str]:
+    """Return the names of the columns in which a released judgment is not the stored one, as far as both have them."""
+    if now is None:
+        return ["it is missing"]
+    known = [name for name in row._fields if getattr(row, name) is not None]
+    return [name for name in known if str(getattr(row, name)) != str(getattr(now, name))]
+
+
+def side_by_side(
+    released: Iterable[ReleasedJudgment], stored: Iterable[ReleasedJudgment]
+) -> Iterator[tuple[ReleasedJudgment | None, ReleasedJudgment | None]]:
+    """Join two sorted lists of judgments by round, HIT, answer set and place."""
+    ours = iter(released)
+    theirs = iter(stored)
+    row = next(ours, None)
+    now = next(theirs, None)
+    while row or now:
+        if now is None or (row and row[:4] < now[:4]):
+            yield row, None
+            row = next(ours, None)
+        elif row is None or now[:4] < row[:4]:
+            yield None, now
+            now = next(theirs, None)
+        else:
+            yield row, now
+            row = next(ours, None)
+            now = next(theirs, None)
 
 
 def sets_apart(rounds: Sequence[Round]) -> set[tuple[str, int, int]]:

@@ -13,11 +13,12 @@ from counterpart_statistics.judged.control_votes import right_of
 from dataset.judged.answer_tables import with_ids
 from dataset.models import Version
 from dataset.versions.file_rows import UncountedSet
-from dataset.versions.version_files import JUDGMENTS, checked_file, load_pairs
+from dataset.versions.version_files import JUDGMENTS, UNCOUNTED, checked_file, load_pairs
 
 SET = ["round", "hit", "assignment"]
 """What names an answer set."""
 SetName = tuple[str, int, int]
+NOT_COUNTED_AGAIN = "Its certainty cannot be counted again"
 FLAGS = ["control_retired", "simulated", "counted"]
 TEXTS = ("round", "control", "worker", "image", "caption", "shortcoming", "wrong_way")
 COLUMNS = ["image", "caption", "worker", "control", "level", *FLAGS]
@@ -65,14 +66,25 @@ def control_answers(answers: pd.DataFrame, uncounted: Iterable[UncountedSet]) ->
     return known[known["counted"] | named.isin([row[: len(SET)] for row in uncounted])]
 
 
+def released_controls(version: Version, answers: pd.DataFrame) -> pd.DataFrame | None:
+    """Return the ``control_answers`` of a version; None without a tally, as of an earlier program. Raises
+    CounterpartError if the tally is missing, was changed or does not follow from the answers."""
+    if UNCOUNTED not in version.manifest["files"]:
+        return None
+    try:
+        rows = pd.read_csv(checked_file(version, UNCOUNTED), dtype={"round": str, "worker": str}, keep_default_na=False)
+    except CounterpartError as error:
+        raise CounterpartError(f"{NOT_COUNTED_AGAIN}. {error}") from error
+    tally = [UncountedSet(*row) for row in rows.itertuples(index=False)]
+    names = {row[: len(SET)] for row in tally}
+    if tally != [row for row in uncounted_sets(answers) if row[: len(SET)] in names]:
+        raise CounterpartError(f"{NOT_COUNTED_AGAIN}: {UNCOUNTED} does not follow from the judgments.")
+    return control_answers(answers, tally)
+
+
 def with_sets(answers: pd.DataFrame) -> pd.DataFrame:
     """Number the answer sets of answers, as ``set``."""
     return answers.assign(set=answers.groupby(SET, sort=True).ngroup())
-
-
-def read_uncounted(path: Path) -> list[UncountedSet]:
-    rows = pd.read_csv(path, dtype={"round": str, "worker": str}, keep_default_na=False)
-    return [UncountedSet(*row) for row in rows.itertuples(index=False)]
 
 
 def _on_controls(answers: pd.DataFrame) -> pd.DataFrame:

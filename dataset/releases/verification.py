@@ -2,8 +2,8 @@
 
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -15,30 +15,33 @@ from core.progress import Progress, silent, tracked
 from core.text import counted
 from corpus.models import Match
 from counterpart_statistics.judged.control_votes import label_errors
-from dataset.judged.released_rows import judgment_rows
+from dataset.judged.released_rows import differing, judgment_rows, side_by_side
 from dataset.judged.released_tables import (
+    NOT_COUNTED_AGAIN,
+    SET,
     read_answers,
+    released_controls,
+    votes_among,
+    with_sets,
 )
 from dataset.models import Version
 from dataset.releases.manifest import certainty_figures, count, describe_sample, rejection_figures, source_rows
 from dataset.releases.packing_replay import check_packing
-from dataset.releases.rebuilding import (
-    NOT_COUNTED_AGAIN,
-    is_without_tally,
-    rebuild_contents,
-    released_rejections,
-    tally_again,
-)
 from dataset.turns import check_lineage
-from dataset.versions.contents import graded_pairs
+from dataset.versions.contents import Contents, Policies, gather_contents, graded_pairs, proposals_of, queries_of
 from dataset.versions.file_rows import GalleryRow, ReleasedJudgment
+from dataset.versions.rejections import Rejections, read_rejections
 from dataset.versions.rendering import gallery_rows, render_contents
+from dataset.versions.review_rows import Reviewed, read_reviews
 from dataset.versions.version_files import (
     FORM,
     JUDGMENTS,
+    REJECTIONS,
+    REVIEWS,
     checked_file,
     load_gallery,
     load_judgments,
+    load_pairs,
     manifest_in_storage,
     sha256_of,
     stored_sha256,
@@ -177,13 +180,13 @@ def _check_judgments(version: Version, check: Check, progress: Progress) -> None
     added = 0
     decided = 0
     problems = []
-    for row, now in _side_by_side(released, stored):
+    for row, now in side_by_side(released, stored):
         if row is None:
             added += 1
             continue
-        differing = _differing(row, now)
-        decided += bool(differing) and set(differing) <= set(DECIDED)
-        if wrong := [name for name in differing if name not in DECIDED]:
+        changed = differing(row, now)
+        decided += bool(changed) and set(changed) <= set(DECIDED)
+        if wrong := [name for name in changed if name not in DECIDED]:
             problems.append(f"{_name(row)} is not the stored one: {', '.join(wrong)}.")
     check.problems.extend(_shown(problems))
     if added:
@@ -193,34 +196,6 @@ def _check_judgments(version: Version, check: Check, progress: Progress) -> None
             f"{counted(decided, 'judgment was', 'judgments were')} counted, excluded or freed of a control since the "
             "release."
         )
-
-
-def _differing(row: ReleasedJudgment, now: ReleasedJudgment | None) -> list[str]:
-    if now is None:
-        return ["it is missing"]
-    known = [name for name in row._fields if getattr(row, name) is not None]
-    return [name for name in known if str(getattr(row, name)) != str(getattr(now, name))]
-
-
-def _side_by_side(
-    released: Iterable[ReleasedJudgment], stored: Iterable[ReleasedJudgment]
-) -> Iterator[tuple[ReleasedJudgment | None, ReleasedJudgment | None]]:
-    """Join two sorted lists of judgments by round, HIT, answer set and place."""
-    ours = iter(released)
-    theirs = iter(stored)
-    row = next(ours, None)
-    now = next(theirs, None)
-    while row or now:
-        if now is None or (row and row[:4] < now[:4]):
-            yield row, None
-            row = next(ours, None)
-        elif row is None or now[:4] < row[:4]:
-            yield None, now
-            now = next(theirs, None)
-        else:
-            yield row, now
-            row = next(ours, None)
-            now = next(theirs, None)
 
 
 def _name(row: ReleasedJudgment) -> str:
@@ -234,14 +209,12 @@ def _check_contents(version: Version, check: Check) -> None:
     """Aggregate and merge again, and compare files, counts and match rows."""
     manifest = version.manifest
     contents, policies = rebuild_contents(version)
-    if is_without_tally(version):
-        problem = f"{NOT_COUNTED_AGAIN}: it has no tally of the answer sets that do not count."
-        of_earlier_program = "silent" not in manifest["certainty"]
-        (check.notes if of_earlier_program else check.problems).append(problem)
-    rejections = released_rejections(version)
+    if contents.certainty is None and "certainty" in manifest:
+        check.notes.append(f"{NOT_COUNTED_AGAIN}, without a tally of the answer sets that do not count.")
+        contents = _with_certainty_of(version, contents)
+    rejections = _released_rejections(version)
     with tempfile.TemporaryDirectory() as temporary:
-        files = render_contents(version.name, contents, Path(temporary))
-        for rebuilt in [*files, *tally_again(version, Path(temporary))]:
+        for rebuilt in render_contents(version.name, contents, Path(temporary)):
             if sha256_of(rebuilt) != manifest["files"][rebuilt.name]["sha256"]:
                 check.problems.append(_difference(version, rebuilt))
     figures: dict[str, Any] = {"counts": count(contents), "sources": source_rows(version.name, contents)}
@@ -262,6 +235,39 @@ def _check_contents(version: Version, check: Check) -> None:
     check.problems.extend(
         _shown(f"The match of image {i} and caption {c} in the corpus was changed." for i, c in sorted(differing))
     )
+
+
+def rebuild_contents(version: Version) -> tuple[Contents, Policies]:
+    """Return the contents that follow from the version's judgments, reviews and policies, and from the sources."""
+    policies = Policies.from_json(version.manifest["policies"])
+    judged = JUDGMENTS in version.manifest["files"]
+    answers = with_sets(read_answers(checked_file(version, JUDGMENTS), *SET)) if judged else None
+    contents = gather_contents(
+        version.collection,
+        queries=queries_of(version.sample),
+        votes=None if answers is None else votes_among(answers),
+        reviewed=Reviewed.of(read_reviews(checked_file(version, REVIEWS))),
+        proposals=proposals_of(list(version.rounds.all())) if policies.method == "consensus" else None,
+        policies=policies,
+        captions={row.key for row in load_gallery(version) if row.kind == "caption"},
+        rejections=_released_rejections(version),
+        controls=None if answers is None else released_controls(version, answers),
+        seeds={round["name"]: round["seed"] for round in version.manifest["rounds"]},
+    )
+    return contents, policies
+
+
+def _with_certainty_of(version: Version, contents: Contents) -> Contents:
+    """Return contents with the version's own figures and probabilities, so that all else can be compared."""
+    known = {(pair.image, pair.caption): float(pair.probability) for pair in load_pairs(version) if pair.probability}
+    verdicts = {pair: replace(one, probability=known.get(pair)) for pair, one in contents.verdicts.items()}
+    return replace(contents, verdicts=verdicts, certainty=version.manifest["certainty"])
+
+
+def _released_rejections(version: Version) -> list[Rejections]:
+    if REJECTIONS not in version.manifest["files"]:
+        return []
+    return read_rejections(checked_file(version, REJECTIONS))
 
 
 def _difference(version: Version, rebuilt: Path) -> str:

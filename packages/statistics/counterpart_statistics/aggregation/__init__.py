@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from counterpart_statistics.aggregation.certainty import Certainty, OfBatch, certainty_of, shows_percentage
+from counterpart_statistics.aggregation.certainty import Certainty, certainty_of, shows_percentage
 from counterpart_statistics.aggregation.consensus import consensus
 from counterpart_statistics.aggregation.crowds import ControlAnswers
 from counterpart_statistics.aggregation.dawid_skene import dawid_skene
@@ -55,7 +55,6 @@ __all__ = [
     "fit_votes",
     "full_conclusion",
     "shows_percentage",
-    "verdict_sides",
 ]
 
 
@@ -158,7 +157,7 @@ def full_conclusion(
     fit = fit_votes(read, method, proposals=_by_item(proposals, pairs), seed=seed)
     certainty = None
     if certain:
-        chosen = {"sides": verdict_sides(fit, ties), **_by_code(pairs, kept, reviewed or {})}
+        chosen = {"sides": fit.sides(ties), **_by_code(pairs, kept, reviewed or {})}
         certainty = certainty_of(read, submitted, **chosen)
     parts = list(conclusions(read, fit, ties, certainty))
     shares = np.concatenate([part.shares for part in parts] or [np.empty((0, len(LEVELS)))])
@@ -200,12 +199,6 @@ def conclusions(votes: Votes, fit: Fit, ties: Ties, certainty: Certainty | None 
         probability = certainty.right(match, is_match) if certainty else match
         confidence = shares[np.arange(len(places)), places]
         yield Concluded(rows["code"], chosen, shares, confidence, rows["votes"], probability)
-
-
-def verdict_sides(fit: Fit, ties: Ties) -> OfBatch:
-    """Return which verdicts on the items of a batch are a match, for ``certainty_of``."""
-    is_match = np.isin(LEVELS, POSITIVE["lenient"])
-    return lambda batch: is_match[chosen_places(fit.of(batch), ties)]
 
 
 def _by_code(pairs: pd.DataFrame, kept: Collection[Pair] | None, reviewed: Mapping[Pair, bool]) -> dict[str, Any]:

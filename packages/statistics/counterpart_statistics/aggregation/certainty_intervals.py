@@ -118,7 +118,7 @@ def _drawn(pairs: Pairs, crowd: Crowd, found: Posterior, rng: np.random.Generato
     points = iter(_grid_points(found.grid, DRAWS * each, rng))
     # Balanced: in all draws together each worker is drawn as often (Davison, Hinkley and Schechtman 1986).
     for drawn in rng.permutation(np.tile(order, DRAWS)).reshape(DRAWS, -1):
-        one = crowd_of(answers, np.bincount(drawn, minlength=len(order)), crowd)
+        one = crowd_of(answers, np.bincount(drawn, minlength=len(order)).astype(float), crowd)
         a, b = (x + more for x, more in zip(one.counts(answers, *answers.totals), taught, strict=True))
         rates = a / (a + b)
         for gap, share in islice(points, each):

@@ -121,7 +121,7 @@ def crowd_of(answers: ControlAnswers, times: Floats | None = None, start: Crowd 
     """Return the crowd in which each answer to a control is the likeliest by the other answers of its worker.
     ``times``: (workers,) how often each counts; ``start``: the crowd from which it is searched."""
     rows, places = answers.table
-    sets = np.ones(len(places)) if times is None else times[answers.worker].astype(float)
+    sets = np.ones(len(places)) if times is None else times[answers.worker]
     many = np.bincount(places, sets, minlength=len(rows))
     first = (logit(start.mean), np.log(start.alike), logit(start.carry)) if start else _START
     found = minimize(

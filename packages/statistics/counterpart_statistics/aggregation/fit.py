@@ -1,5 +1,6 @@
 """The results of a method of aggregation: shares of levels, the level of each item, and figures of the workers."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from counterpart_statistics.aggregation.spooled_rows import SpooledRows
 from counterpart_statistics.aggregation.votes import Batch, Floats, Votes
+from counterpart_statistics.judged import MATCH
 
 Ties = Literal["median", "lower", "higher"]
 _DIGITS = 9  # of the shares of all methods but majority: what another order of summation cannot change
@@ -30,6 +32,10 @@ class Fit:
 
     def of(self, batch: Batch) -> Floats:
         return self.rows.read(batch.first, batch.last)
+
+    def sides(self, ties: "Ties") -> Callable[[Batch], NDArray[np.bool_]]:
+        """Return which verdicts on the items of a batch are a match, at levels from 1 on."""
+        return lambda batch: np.isin(chosen_places(self.of(batch), ties) + 1, MATCH)
 
     def round(self, votes: Votes) -> None:
         for batch in votes.batches():
