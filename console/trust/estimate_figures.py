@@ -115,7 +115,7 @@ def _scores(
             for model in dict.fromkeys(model for model, _ in cells)
         ],
         "unasked": {model: one.not_asked for (model, _), one in cells.items() if not one.own_asked},
-        "steps": [one for one in differences if one.direction == direction],
+        "steps": [one.turned for one in differences if one.direction == direction],
     }
 
 

@@ -121,8 +121,20 @@ class ModelDifference:
         """Whether the interval holds 0, so that the order of the two is not known."""
         return self.estimate.low <= 0 <= self.estimate.high
 
+    @property
+    def turned(self) -> "ModelDifference":
+        """Itself with the model first that the estimate has above: a line through the differences of the queries may
+        give another order than the two values."""
+        one = self.estimate
+        if one.value >= 0:
+            return self
+        turned = replace(one, value=-one.value, low=-one.high, high=-one.low)
+        return replace(self, model=self.following, following=self.model, estimate=turned)
+
     def __str__(self) -> str:
-        """Say whether one may publish that the first model is above the other, and for which queries."""
+        """Say whether one may publish that a model is above the other, and for which queries."""
+        if self.turned is not self:
+            return str(self.turned)
         one = self.estimate
         interval = f"{percent(one.level)}: {one.low:.3f} to {one.high:.3f}" if one.error else "counted"
         of = WHICH[one.question]
