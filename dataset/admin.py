@@ -15,7 +15,8 @@ class AggregationAdmin(ReadOnlyAdmin):
 
 @admin.register(Verdict)
 class VerdictAdmin(ReadOnlyAdmin):
-    list_display = ["id", "aggregation", "image", "caption", "level", "confidence", "votes", "probability"]
+    list_display = ["id", "aggregation", "image", "caption", "level", "confidence", "votes"]
+    exclude = ["probability"]  # not for every pair may it be shown
     list_filter = ["aggregation__round", "aggregation__method", "level"]
     list_select_related = ["aggregation__round", "image", "caption"]
 

@@ -15,7 +15,8 @@ from crowd.models import Outbox
 from crowd.posting.postings import overview_of
 from crowd.posting.publication import close_round
 from dataset.exports.downloads import check_choice, make_download
-from dataset.models import Version
+from dataset.judged.verdict_worth import round_sentences
+from dataset.models import Aggregation, Version
 from dataset.releases.release import release as release_version
 from dataset.releases.release_parameters import AggregateParameters, ReleaseParameters
 from dataset.reviews.cases import update_queue
@@ -60,7 +61,8 @@ def aggregate(job: Job, progress: JobProgress) -> str:
     parameters = AggregateParameters.from_json(job.params)
     figures = aggregate_votes(parameters, actor=job.actor, progress=progress)
     counts = f"{counted(figures['judgments'], 'vote')} counted: {counted(figures['pairs'], 'verdict')}"
-    return f"{counts} by {parameters.method}."
+    made = Aggregation.objects.get(round__name=parameters.round, method=parameters.method)
+    return f"{counts} by {parameters.method}. {next(round_sentences(made.certainty), '')}".strip()
 
 
 @job("console.tasks.release", needs=("dataset.release_version",), acts=True)

@@ -65,6 +65,9 @@ class Verdict(models.Model):
         null=True, help_text="That its side, match or no match, is right; null: aggregated by an earlier program."
     )
 
+    doubt = ""
+    """Why a lone vote is doubtful (``dataset.judged.verdict_worth``)."""
+
     class Meta:
         constraints = [models.UniqueConstraint(fields=["aggregation", "image", "caption"], name="one_verdict_per_pair")]
         indexes = [
@@ -83,17 +86,12 @@ class Verdict(models.Model):
     def support(self) -> str:
         """What its level rests on: "3 of 5 votes", or a model's share with the model's name; not a probability."""
         if self.aggregation.method == "majority":
-            return f"{round(self.confidence * self.votes)} of {self.votes} {'vote' if self.votes == 1 else 'votes'}"
+            return "1 vote" if self.votes == 1 else f"{round(self.confidence * self.votes)} of {self.votes} votes"
         return f"{self.confidence:.2f} by {self.aggregation.method}"
 
     @property
     def is_match(self) -> bool:
         return self.level in RIGHT_LEVELS[Control.Polarity.POSITIVE]
-
-    @property
-    def sure(self) -> int | None:
-        """The probability that its side, match or no match, is right, in percent from 1 to 99; None if unknown."""
-        return None if self.probability is None else min(max(int(100 * self.probability), 1), 99)
 
 
 Subject = tuple[int | None, int | None]

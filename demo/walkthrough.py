@@ -1,6 +1,7 @@
 """A complete round on the demo collection: annotators, a simulated crowd, a released version, scores."""
 
 import secrets
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -18,7 +19,8 @@ from corpus.matches import known_pairs
 from corpus.models import Collection, Match
 from counterpart_metrics import Coverage, coverage
 from crowd.posting.publication import close_round, publish_round
-from dataset.models import Review, Verdict, Version
+from dataset.judged.verdict_worth import round_sentences
+from dataset.models import Aggregation, Review, Verdict, Version
 from dataset.releases.release import release
 from dataset.releases.release_parameters import ReleaseParameters
 from dataset.verdicts import aggregate_round
@@ -113,6 +115,20 @@ def figures(version: Version) -> Figures:
     )
 
 
+def wrong_verdicts(round: Round) -> list[Verdict]:
+    """Return the verdicts of a round that call a true match none, or another pair a match."""
+    true = set(map(tuple, known_pairs(round.pool.collection, "truth", max_grade=2).tolist()))
+    verdicts = Verdict.objects.filter(aggregation__round=round).order_by("image_id", "caption_id")
+    return [one for one in verdicts if one.is_match != ((one.image_id, one.caption_id) in true)]
+
+
+def said_and_true() -> Iterator[str]:
+    """Say of both judged rounds how many verdicts are wrong as their pages do, and how many are by the truth."""
+    for aggregation in Aggregation.objects.filter(round__name__in=(JUDGED, DOUBTFUL)).order_by("round__name"):
+        said = next(round_sentences(aggregation.certainty), "")
+        yield f"{aggregation.round}: {said} By the truth {len(wrong_verdicts(aggregation.round)):,} are."
+
+
 def make_login() -> str:
     """Create or reset the demo's account; return its new password, which is written to no file or log."""
     user, _ = User.objects.get_or_create(username=LOGIN)
@@ -180,7 +196,6 @@ def _run_doubtful_round(to_try: Round, progress: Progress) -> None:
 def _review(judged: Round, progress: Progress) -> None:
     """Let a reviewer who knows the truth correct the verdicts that are wrong, and release the round again."""
     collection = judged.pool.collection
-    true = set(map(tuple, known_pairs(collection, "truth", max_grade=2).tolist()))
     reviewer = reviewing_user()
     wrong = [
         Review(
@@ -188,11 +203,10 @@ def _review(judged: Round, progress: Progress) -> None:
             image_id=verdict.image_id,
             caption_id=verdict.caption_id,
             conclusion=Review.Conclusion.LEVEL,
-            level=Level.YES if is_match else Level.NO,
+            level=Level.NO if verdict.is_match else Level.YES,
             by=reviewer,
         )
-        for verdict in Verdict.objects.filter(aggregation__round=judged).order_by("image_id", "caption_id")
-        if (is_match := (verdict.image_id, verdict.caption_id) in true) != (verdict.level <= Level.PARTIALLY_YES)
+        for verdict in wrong_verdicts(judged)
     ]
     if not Review.objects.filter(collection=collection, by=reviewer).exists():  # of a demo that was interrupted
         Review.objects.bulk_create(wrong)

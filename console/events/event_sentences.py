@@ -24,6 +24,8 @@ links; other words are data, counts with their noun."""
 ANY_VERB = "{who} {verb} {what}"
 
 NOTHING: tuple[object, ...] = ("", None, [], {})
+UNSHOWN = ("called",)
+"""Data that events keep for computations."""
 
 PROGRAMS = {
     "command": "A command",
@@ -68,7 +70,7 @@ def sentence_of(event: Event, what: SafeString | str) -> SafeString:
 
 
 def _details(event: Event) -> list[tuple[str, Any]]:
-    in_sentence = {name for _, name, _, _ in Formatter().parse(SENTENCES.get(event.verb, ""))}
+    in_sentence = {*UNSHOWN} | {name for _, name, _, _ in Formatter().parse(SENTENCES.get(event.verb, ""))}
     return [(name, value) for name, value in event.data.items() if name not in in_sentence and value not in NOTHING]
 
 

@@ -23,7 +23,9 @@ from core.errors import CounterpartError
 from core.text import counted, trimmed
 from core.untrusted import whole_number
 from corpus.models import Caption, Collection, Image
+from dataset.judged.verdict_worth import why_no_percentage
 from dataset.models import SavedFilter, Version
+from dataset.reviews.random_reviews import random_reviews
 from dataset.reviews.reviews import conclude
 from dataset.secret_controls import refuse_secret_pairs
 from hits.models import Round
@@ -184,7 +186,11 @@ def _page(request: HttpRequest, place: PairScope, trouble: str = "") -> HttpResp
     context |= {"selected": request.POST.getlist("pair"), "reason": request.POST.get("reason", "")}
     context |= {"saved": SavedFilter.objects.filter(owner=request.user.pk), "kept": _to_keep(form, layout)}
     context["last"] = last_act(request, at=reverse("pairs", args=[place.kind, place.row.name]))
+    context["why_no_percentage"] = " ".join({why_no_percentage(one.certainty): None for one in place.aggregations})
     if form.is_valid():
+        if form.cleaned_data["sort"] == "drawn":
+            context["checked"] = random_reviews(place.aggregations[0])
+            context["n_counted"] = (place.aggregations[0].certainty or {}).get("reviewed", 0)
         page, sides = page_and_sides(request, form, layout.size)
         lines = [line for side in sides for line in side.lines]
         seen = max((line.seen for line in lines), default=0)

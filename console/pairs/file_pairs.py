@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 
 from core.untrusted import whole_number
 from dataset.judged.verdict_files import BY_LEVEL, CONFIDENCE, LEAST_CERTAIN, Order, pairs_in_file
+from dataset.judged.verdict_worth import least_votes
 from dataset.models import Aggregation
 from hits.question import Level
 
@@ -60,8 +61,8 @@ def below(sure: int) -> float:
     return (sure + 1) / 100 if sure < 99 else 1.01
 
 
-def condition_of(chosen: dict[str, Any]) -> pc.Expression | None:
-    """Return the conditions of a filter on a verdict and its pair, over the columns of a file."""
+def condition_of(aggregation: Aggregation, chosen: dict[str, Any]) -> pc.Expression | None:
+    """Return the conditions of a filter on a verdict and its pair, over the columns of the aggregation's file."""
     conditions = [pc.field(side) == chosen[side].key for side in ("image", "caption") if chosen[side]]
     if chosen["verdict"]:
         conditions.append(pc.field("level").isin(levels_of(chosen["verdict"])))
@@ -69,6 +70,7 @@ def condition_of(chosen: dict[str, Any]) -> pc.Expression | None:
         conditions.append(CONFIDENCE <= 0.5 if chosen["disagreement"] == "yes" else CONFIDENCE > 0.5)
     if chosen["votes"]:
         conditions.append(pc.field("votes") == chosen["votes"])
-    if chosen["sure"]:
+    if chosen.get("sure"):
         conditions.append(pc.field("probability") < below(chosen["sure"]))
+        conditions.append(pc.field("votes") >= (least_votes(aggregation.certainty) or 0))
     return reduce(and_, conditions) if conditions else None

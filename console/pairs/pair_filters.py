@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from annotation.models import Report
 from console.pairs.file_pairs import ORDERS as FILE_ORDERS
@@ -17,13 +17,15 @@ from console.pairs.places import PairScope
 from core.errors import some_of
 from core.untrusted import whole_number
 from corpus.models import Match
+from dataset.judged.verdict_worth import least_votes, with_percentage
 from dataset.models import Case, Review, Verdict, Version
+from dataset.reviews.random_reviews import random_reviews
 from hits.models import Control, Item, TopUp
 from hits.question import Level
 from mitl.models import Annotator, Pool, Proposal
 
-Pairs = QuerySet[Any, tuple[int, int]] | FilePairs
-"""The ids of image and caption of pairs, in order, as a queryset or read from a file."""
+Pairs = QuerySet[Any, tuple[int, int]] | FilePairs | list[tuple[int, int]]
+"""The ids of image and caption of pairs, in order, as a queryset, read from a file, or drawn."""
 PAIR = {"image": OuterRef("image"), "caption": OuterRef("caption")}
 ONE_NUMBER = F("image") * 2**32 + F("caption")
 """A pair as one number. No index holds it, so that SQLite does not look up each picture with each caption of a list."""
@@ -52,6 +54,7 @@ SORTS = [
     ("", "default order"),
     ("unsure", "least certain first"),
     ("level", "level of the verdict"),
+    ("drawn", "drawn at random, to review"),
 ]
 ORDERS = {
     "": ("image_id", "caption_id"),
@@ -84,7 +87,7 @@ class PairFilter(forms.Form):
     level = forms.ChoiceField(required=False, choices=[("", "any"), *LEVELS], label="With a vote of")
     votes = forms.IntegerField(required=False, min_value=1, max_value=32_767, label="Number of votes")
     verdict = forms.ChoiceField(required=False, choices=VERDICTS, label="Verdict")
-    sure = forms.IntegerField(required=False, min_value=1, max_value=99, label="At most % sure")
+    sure = forms.IntegerField(required=False, min_value=1, max_value=99, label="At most % right")
     disagreement = forms.ChoiceField(required=False, choices=YES_OR_NO, label="Workers disagree")
     flagged = forms.ChoiceField(required=False, choices=FLAGS, label="State")
     control = forms.ChoiceField(required=False, choices=[("", "candidates"), ("yes", "controls")], label="Kind of pair")
@@ -101,6 +104,10 @@ class PairFilter(forms.Form):
         self.fields["caption"] = _by_key(place.collection.captions, "Caption")
         if place.kind != "round":
             del self.fields["control"]
+        if place.kind != "round" or not place.aggregations:
+            self.fields["sort"] = forms.ChoiceField(required=False, choices=SORTS[:-1], label="Sorted by")
+        if not any(least_votes(one.certainty) for one in place.aggregations):
+            del self.fields["sure"]
         if isinstance(place.row, Version):
             self.fields["sort"] = forms.ChoiceField(required=False, choices=SORTS_OF_VERSIONS, label="Sorted by")
             others = place.collection.versions.exclude(pk=place.row.pk)
@@ -170,15 +177,26 @@ def _side(place: PairScope, chosen: dict[str, Any], shown: Any, opposite: Any) -
 def _passing(place: PairScope, chosen: dict[str, Any], unlike: Any = None) -> Pairs:
     """Return the ids of image and caption of the pairs that pass, without those that the version or annotator
     ``unlike`` has too."""
+    if chosen["sort"] == "drawn":
+        return _drawn(place, {**chosen, "sort": ""}, unlike)
     if not (place.file and (chosen["sort"] or _by_verdict(chosen))):
         return _in_rows(place, chosen, unlike)
     rest = {**chosen, **dict.fromkeys(("verdict", "sort", *OF_VERDICTS), "")}
     among = _in_rows(place, rest, unlike) if unlike or any(chosen[name] for name in OF_PAIRS) else None
-    return FilePairs(place.file, condition_of(chosen), FILE_ORDERS[chosen["sort"]], among)
+    return FilePairs(place.file, condition_of(place.file, chosen), FILE_ORDERS[chosen["sort"]], among)
+
+
+def _drawn(place: PairScope, chosen: dict[str, Any], unlike: Any) -> list[tuple[int, int]]:
+    """Return the next verdicts that a reviewer should check, of the round's draw; of those that pass."""
+    (aggregation,) = place.aggregations
+    drawn = [one[:2] for one in random_reviews(aggregation).following]
+    if not any(chosen.values()):
+        return drawn
+    return [pair for pair in drawn if pair in set(_passing(place, chosen, unlike))]
 
 
 def _by_verdict(chosen: dict[str, Any]) -> bool:
-    return chosen["verdict"] not in ("", "none") or any(chosen[name] for name in OF_VERDICTS)
+    return chosen["verdict"] not in ("", "none") or any(chosen.get(name) for name in OF_VERDICTS)
 
 
 def _in_rows(place: PairScope, chosen: dict[str, Any], unlike: Any) -> QuerySet[Any, tuple[int, int]]:
@@ -241,8 +259,8 @@ def _filtered(rows: QuerySet[Any], place: PairScope, chosen: dict[str, Any]) -> 
         rows = _with_verdict(rows, place, **disagree)
     if chosen["votes"]:
         rows = _with_verdict(rows, place, votes=chosen["votes"])
-    if chosen["sure"]:
-        rows = _with_verdict(rows, place, probability__lt=below(chosen["sure"]))
+    if chosen.get("sure"):
+        rows = _with_verdict(rows, place, with_percentage(place.aggregations), probability__lt=below(chosen["sure"]))
     if chosen["flagged"]:
         rows = rows.filter(Exists(FLAGGED[chosen["flagged"]].filter(**PAIR).order_by()))
     return rows
@@ -268,10 +286,10 @@ def _of_verdict(rows: QuerySet[Any], place: PairScope, verdict: str) -> QuerySet
     return _with_verdict(rows, place, level__in=levels_of(verdict))
 
 
-def _with_verdict(rows: QuerySet[Any], place: PairScope, **conditions: Any) -> QuerySet[Any]:
+def _with_verdict(rows: QuerySet[Any], place: PairScope, *more: Q, **conditions: Any) -> QuerySet[Any]:
     if rows.model is Verdict:
-        return rows.filter(**conditions)
-    return rows.filter(Exists(_verdicts(place).filter(**conditions)))
+        return rows.filter(*more, **conditions)
+    return rows.filter(Exists(_verdicts(place).filter(*more, **conditions)))
 
 
 def _verdicts(place: PairScope) -> QuerySet[Verdict]:

@@ -14,6 +14,7 @@ from console.pairs.places import PairScope
 from core.text import csv_line
 from corpus.models import Caption, Collection, Image, Match
 from dataset.judged.verdict_files import verdicts_on
+from dataset.judged.verdict_worth import hundredths, note_doubts
 from dataset.models import Case, Review, Verdict, Version
 from hits.models import Control, Round
 from hits.question import Level
@@ -137,7 +138,7 @@ class Line:
             str(self.reviews[-1]) if self.reviews else "",
             "; ".join(self.flags),
             self.control.polarity if self.control else "",
-            " ".join("" if one.probability is None else f"{one.probability:.3f}" for one in self.verdicts),
+            " ".join("" if hundredths(one) is None else f"{one.probability:.3f}" for one in self.verdicts),
         )
 
 
@@ -156,6 +157,7 @@ def lines_of(place: PairScope, pairs: Iterable[Pair]) -> list[Line]:
     judged = verdicts_on(place.aggregations, list(images.values()), list(captions.values()))
     for row in chain(judged, _rows(place, lookup)):
         _line(lines, row.image_id, row.caption_id).add(row)
+    note_doubts(verdict for line in lines.values() for verdict in line.verdicts)
     return list(lines.values())
 
 

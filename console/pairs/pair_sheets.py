@@ -12,6 +12,7 @@ from annotation.work.judgments import answers_by, answers_on
 from annotation.work.pair_status import PairStatus, status_of
 from corpus.models import Caption, Image, Match
 from dataset.judged.verdict_files import verdicts_on
+from dataset.judged.verdict_worth import note_doubts
 from dataset.models import Aggregation, Case, Review, Verdict, Version
 from dataset.reviews.cases import group_of
 from dataset.reviews.reviews import latest_review
@@ -114,7 +115,9 @@ def _votes(image: Image, caption: Caption) -> list[VoteLine]:
 
 def _verdicts(image: Image, caption: Caption) -> list[Verdict]:
     made = Aggregation.objects.filter(round__pool__collection=image.collection_id).select_related("round")
-    return verdicts_on(list(made.order_by("round__name", "method")), [image], [caption])
+    verdicts = verdicts_on(list(made.order_by("round__name", "method")), [image], [caption])
+    note_doubts(verdicts)
+    return verdicts
 
 
 def _proposals(image: Image, caption: Caption) -> list[Proposal]:

@@ -19,7 +19,8 @@ from console.api.row_fields import Keyed, Named, Username
 from console.api.row_files import FILES, Format, as_file
 from core.errors import CounterpartError
 from corpus.models import Collection
-from dataset.judged.verdict_files import LINE, verdict_lines
+from counterpart_statistics.aggregation import shows_percentage
+from dataset.judged.verdict_files import LINE, Line, verdict_lines
 from dataset.models import Aggregation, Review, Subject
 from dataset.reviews.cases import group_of
 from dataset.reviews.reviews import Conclusion, conclude, second, undo
@@ -33,7 +34,8 @@ class VerdictAnswer(Schema):
     """The result of a round's votes on a pair: its level from 1, certainly a match, to 4, certainly no match.
 
     ``distribution`` has the shares of the four levels, ``confidence`` that of ``level``. ``probability`` is that of its
-    side, match or no match, being right; null where an earlier program counted the votes.
+    side, match or no match, being right; null where too little was measured to say it, as the round's aggregation
+    says, and where an earlier program counted the votes.
     """
 
     image: str
@@ -106,10 +108,15 @@ def verdicts(
         by = f" by {method}" if method else ""
         raise Problem(404, f"The votes of {round} are not counted{by}. Send POST to /rounds/{round}/aggregations.")
     if format != "json":
-        return as_file((line for _, line in verdict_lines(aggregation)), LINE, format, f"{aggregation.round}-verdicts")
+        return as_file(
+            (_shown(aggregation, line) for _, line in verdict_lines(aggregation)),
+            LINE,
+            format,
+            f"{aggregation.round}-verdicts",
+        )
     shown = list(islice(verdict_lines(aggregation, place.after, place.limit + 1), place.limit + 1))
     after = shown[place.limit - 1][0] if len(shown) > place.limit else None
-    part = {"results": [line for _, line in shown[: place.limit]], "next": after}
+    part = {"results": [_shown(aggregation, line) for _, line in shown[: place.limit]], "next": after}
     return HttpResponse(json.dumps(part), content_type="application/json")
 
 
@@ -139,6 +146,11 @@ def undo_review(request: ApiRequest, id: int) -> dict[str, Any]:
 def second_review(request: ApiRequest, id: int) -> dict[str, Any]:
     """Agree to the review of another person that waits for a second one; it then holds."""
     return _made([second(get_object_or_404(Review, pk=id), by=request.user)])
+
+
+def _shown(aggregation: Aggregation, line: Line) -> Line:
+    """Leave out a probability that must not be shown."""
+    return line if shows_percentage(aggregation.certainty, line["votes"]) else {**line, "probability": None}
 
 
 def _rows() -> QuerySet[Review]:

@@ -1,7 +1,12 @@
-"""Figures on a round's page: the bars of seats and levels, its newest answers, and the number of verdicts."""
+"""Figures on a round's page: the bars of seats and levels, its newest answers, the number of verdicts, and how sure
+they are."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
 from functools import partial
+from math import ceil
+from typing import Any
 
 from django.core.cache import cache
 
@@ -9,8 +14,13 @@ from annotation.models import Assignment, Judgment
 from annotation.work.judgments import answers_from
 from annotation.work.standing import Standing
 from console.charts.inline_bars import Segment, split_bar
+from console.rounds.vote_orders import repeats_of
+from counterpart_statistics.aggregation import shows_percentage
+from counterpart_statistics.aggregation.certainty import REVIEWED, SEVERAL
 from dataset.judged.verdict_files import count_verdicts
+from dataset.judged.verdict_worth import held_sentence, round_sentences
 from dataset.models import Aggregation
+from dataset.reviews.random_reviews import random_reviews
 from hits.models import Round, Seat
 
 NEWEST = 8
@@ -51,3 +61,35 @@ def verdict_count(aggregation: Aggregation) -> int:
     """Return how many verdicts an aggregation has. Cached: they change only when it is made again."""
     key = f"verdicts:{aggregation.pk}:{aggregation.at.isoformat()}"
     return int(cache.get_or_set(key, partial(count_verdicts, aggregation), timeout=86_400) or 0)
+
+
+@dataclass(frozen=True)
+class RoundWorth:
+    """How sure the verdicts of a round are, in sentences; the first says how many are wrong, or why no number is said.
+
+    Attributes:
+        twice: pairs to judge twice that would give each pair a percentage, 0 once it has, and their ``cost``.
+        reviews: reviews of verdicts drawn at random that would; 0 as well.
+        held: what became of verdicts of which nearly all should be right.
+    """
+
+    sentences: Sequence[str]
+    twice: int
+    cost: Decimal
+    reviews: int
+    held: str
+
+
+def worth_of(aggregation: Aggregation) -> RoundWorth:
+    """Return what the page of a round says of its verdicts, by the last count of its votes."""
+    round = aggregation.round
+    figures: dict[str, Any] = aggregation.certainty or {}
+    checked = random_reviews(aggregation)
+    tested = [*repeats_of(aggregation), *zip((one.probability for one in checked.verdicts), checked.right, strict=True)]
+    sentences = list(round_sentences(figures))
+    can_measure = not figures.get("silent", True) and not shows_percentage(figures, 1)
+    twice = SEVERAL - figures["several"] if can_measure else 0
+    reviews = max(REVIEWED - len(checked.verdicts), 0) if can_measure else 0
+    hits = ceil(twice / round.design["candidates"])
+    held = "" if figures.get("silent", True) else held_sentence(tested)
+    return RoundWorth(sentences, twice, hits * round.seat_cost, reviews, held)

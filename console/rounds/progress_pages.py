@@ -27,7 +27,7 @@ from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.platforms.platform_status import is_on_platform, on_platform
 from console.rounds.activity import activity_of
-from console.rounds.figures import level_bar, newest_answers, seat_bar, verdict_count
+from console.rounds.figures import level_bar, newest_answers, seat_bar, verdict_count, worth_of
 from console.rounds.hold_lines import holds_of_page
 from console.rounds.schemas import RoundAnswer, RoundState, counted_rounds, round_or_404
 from console.rounds.vote_orders import orders_of
@@ -196,6 +196,7 @@ def _figures(round: Round, quality: Quality) -> dict[str, object]:
         "looks": workers_to_look_at(round, workers),
         "n_workers": len(workers),
         "simulate": f"python manage.py simulate {round} --workers 50" if may_simulate else "",
+        "worth": worth_of(aggregation) if (aggregation := round.aggregations.first()) else None,
         **activity_of(round),
     }
 

@@ -76,8 +76,8 @@ Judgments = part_schema(
 
 
 class AggregationAnswer(Schema):
-    """The votes of a round counted by one method: ``verdicts`` from ``judgments``; ``certainty`` has
-    estimates of the verdicts, such as how many are expected to be wrong."""
+    """The votes of a round counted by one method: ``verdicts`` from ``judgments``; ``certainty`` has what is known of
+    how sure they are; how many are wrong is null where ``silent`` says why no number may be said."""
 
     method: str
     ties: str

@@ -1,11 +1,11 @@
-"""Orders of further votes on doubtful pairs of a round: the page that takes one, and the votes that arrived."""
+"""Orders of further votes on pairs of a round: the page that takes one, and the votes that arrived."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from math import ceil
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.contrib import messages
@@ -22,16 +22,21 @@ from console.rounds.schemas import round_or_404
 from core.events import subject_of
 from core.models import Event
 from core.text import counted
-from evaluation.asking.judging_again import judge_again
+from corpus.models import Caption, Image
+from dataset.judged.verdict_files import verdicts_on
+from dataset.judged.verdict_worth import Wrong, wrong_range
+from dataset.models import Aggregation
+from evaluation.asking.judging_again import FurtherVotesAct, JudgeAgain, JudgeTwice
 from evaluation.asking.planned_top_ups import add_planned, require_addable
-from evaluation.asking.round_top_ups import JudgeAgain
+from evaluation.asking.round_top_ups import chosen_act
 from hits.models import HIT, Item, Round, Seat, TopUp
 
 
 @dataclass(frozen=True)
 class VoteOrder:
     """``votes`` further votes on some pairs; ``arrived`` of them count by now. ``wrong`` and ``left`` are the numbers
-    of wrong verdicts expected before and after it; None if an earlier program took the order."""
+    of wrong verdicts before and after it as the order promised; ``then`` what was measured once its votes were counted.
+    None where no number was said."""
 
     top_up: TopUp
     at: datetime
@@ -40,22 +45,20 @@ class VoteOrder:
     votes: int
     arrived: int
     cost: Decimal
-    wrong: float | None
-    left: float | None
+    wrong: Wrong | None
+    left: Wrong | None
+    then: Wrong | None
 
 
 def orders_of(round: Round) -> list[VoteOrder]:
-    """Return the orders, newest first.
-
-    Orders and further votes on disputed pairs are top-ups alike; the event of an order has ``votes_each``. Earlier
-    programs did not record that: their top-ups are orders if the round asks no further votes by itself.
-    """
+    """Return the orders, newest first. Further votes on disputed pairs are top-ups alike; the event of an order has
+    ``votes_each``."""
     top_ups = list(round.top_ups.for_disputes().order_by("-number"))
     if not top_ups:
         return []
     events = Event.objects.filter(subject=subject_of(round), verb="topped up")
-    recorded: dict[int, dict[str, Any]] = {one.data["number"]: {**one.data, "by": one.actor} for one in events}
-    orders = [one for one in top_ups if not round.top_up or "votes_each" in recorded.get(one.number, {})]
+    promised: dict[int, dict[str, Any]] = {one.data["number"]: {**one.data, "by": one.actor} for one in events}
+    orders = [one for one in top_ups if "votes_each" in promised.get(one.number, {})]
     pairs = _counts(Item.objects.filter(control=None, hit__top_up__in=orders), "hit__top_up")
     hits = _counts(HIT.objects.filter(top_up__in=orders), "top_up")
     seats = _counts(Seat.objects.filter(hit__top_up__in=orders), "hit__top_up")
@@ -65,42 +68,81 @@ def orders_of(round: Round) -> list[VoteOrder]:
         VoteOrder(
             top_up=one,
             at=one.created_at,
-            by=who(recorded.get(one.number, {}).get("by", "")),
+            by=who(promised[one.number]["by"]),
             pairs=pairs[one.pk],
             votes=pairs[one.pk] * seats[one.pk] // hits[one.pk],
             arrived=arrived.get(one.pk, 0),
             cost=seats[one.pk] * round.seat_cost,
-            wrong=recorded.get(one.number, {}).get("expected_wrong"),
-            left=recorded.get(one.number, {}).get("expected_wrong_after"),
+            wrong=_kept(promised[one.number], "wrong"),
+            left=_kept(promised[one.number], "wrong_after"),
+            then=_kept(promised[newer.number], "wrong") if newer else _counted_since(one),
         )
-        for one in orders
+        for one, newer in zip(orders, [None, *orders], strict=False)
     ]
+
+
+def repeats_of(aggregation: Aggregation) -> list[tuple[float, float]]:
+    """Return how sure the side of each pair was that was drawn at random for further votes, and how probable it is now
+    that the side holds. Where the first are right on average, the second have the same mean."""
+    events = Event.objects.filter(subject=subject_of(aggregation.round), verb="topped up")
+    called = {(image, caption): match for event in events for image, caption, match in event.data.get("called", [])}
+    images = Image.objects.filter(pk__in={image for image, _ in called})
+    captions = Caption.objects.filter(pk__in={caption for _, caption in called})
+    found = []
+    for verdict in verdicts_on([aggregation], list(images), list(captions)) if called else []:
+        before = called.get((verdict.image_id, verdict.caption_id))
+        if before is not None and verdict.votes > 1 and verdict.probability is not None:
+            match = verdict.probability if verdict.is_match else 1 - verdict.probability
+            found.append((max(before, 1 - before), match if before >= 0.5 else 1 - match))
+    return found
+
+
+def _kept(data: Mapping[str, Any], name: str) -> Wrong | None:
+    return Wrong(**data[name]) if name in data else None
+
+
+def _counted_since(last: TopUp) -> Wrong | None:
+    """Return the number of wrong verdicts by a count of votes that has all votes of the round's last order."""
+    aggregation = last.round.aggregations.first()
+    if aggregation is None or not aggregation.certainty:
+        return None
+    waits = Seat.objects.filter(hit__top_up=last).exclude(state=Seat.State.FILLED).exists()
+    is_counted = aggregation.at > last.created_at and aggregation.judgments == votes_in(last.round).count()
+    return None if waits or not is_counted else wrong_range(aggregation.certainty)
 
 
 def _counts(rows: QuerySet[Any], by: str) -> Mapping[int, int]:
     return dict(rows.order_by().values_list(by).annotate(n=Count("pk")))
 
 
-class BudgetForm(forms.Form):
-    """The budget of an order."""
+class OrderForm(forms.Form):
+    """A budget for doubtful pairs, or a number of pairs that are drawn."""
 
     def __init__(self, data: QueryDict | None) -> None:
         super().__init__(data)
-        self.fields = JudgeAgain.form_fields()
+        self.fields = JudgeAgain.form_fields() | JudgeTwice.form_fields()
+        for field in self.fields.values():
+            field.required = False
+
+    def clean(self) -> dict[str, Any]:
+        chosen = super().clean() or {}
+        if not self.errors and sum(value is not None for value in chosen.values()) != 1:
+            raise forms.ValidationError("Enter a budget, or how many pairs are judged twice.")
+        return chosen
 
 
 @researchers_only.fills
 def round_again(request: StaffRequest, name: str) -> HttpResponse:
-    """Show the verdicts that further votes for a budget are expected to correct; order them once the ``shown`` plan is
-    confirmed. Only a POST packs HITs, which takes seconds."""
+    """Show the verdicts that further votes for a budget are expected to correct, or pairs drawn at random; order the
+    votes once the ``shown`` plan is confirmed. Only a POST packs HITs, which takes seconds."""
     round = round_or_404(name)
-    form = BudgetForm(request.POST or request.GET or None)
+    form = OrderForm(request.POST or request.GET or None)
     context: dict[str, object] = {"round": round, "form": form, "free": max(balance_of(round).free, 0)}
     if form.is_valid():
-        budget = form.cleaned_data["again"]
+        act = cast("FurtherVotesAct", chosen_act(form.cleaned_data))
         with refusals_in(form):
             if request.method == "POST":
-                planned = JudgeAgain(again=budget).plan(round)
+                planned = act.plan(round)
                 n_votes = planned.pairs * planned.seats
                 shown = f"{planned.plan.hash}-{planned.seats}"
                 if request.POST.get("shown") == shown:
@@ -111,7 +153,7 @@ def round_again(request: StaffRequest, name: str) -> HttpResponse:
                 context |= {"again": planned.again, "cost": planned.cost}
             else:
                 require_addable(round)
-                again = judge_again(round, budget)
+                again = act.choose(round)
                 hits = ceil(len(again.pairs) / round.design["candidates"])
                 context |= {"again": again, "cost": round.seat_cost * hits * again.votes}
     return render(request, "console/rounds/again.html", context, status=422 if form.errors else 200)

@@ -18,6 +18,7 @@ from django.utils.timesince import timesince
 from ninja import Schema
 
 from core import clock
+from dataset.judged.verdict_worth import hundredths, round_sentences, worth
 from hits.question import Level
 from mitl.models import Direction
 
@@ -41,6 +42,11 @@ def percent(share: float | None) -> str:
 def answer(level: int | str) -> str:
     """``3`` becomes ``Mostly NO``."""
     return Level(int(level)).brief
+
+
+register.filter(hundredths)
+register.filter(worth)
+register.filter("round_worth", lambda figures: next(round_sentences(figures), ""))
 
 
 @register.filter

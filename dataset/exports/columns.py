@@ -24,8 +24,8 @@ COLUMNS = {
     "share_3": "Share of level 3.",
     "share_4": "Share of level 4.",
     "confidence": "Share of the pair's level: of its votes by majority (1 for one vote), else a model's probability.",
-    "probability": "Probability that the side of the votes, match or no match, is right, by a model of the workers "
-    "that is calibrated on the controls; empty where nobody voted or a reviewer decided.",
+    "probability": "Share of verdicts with such votes whose side, match or no match, is right, by the answers to "
+    "controls of all workers; empty without votes, where a reviewer decided, and where too little was measured for it.",
     "simulated_votes": "Votes by programs instead of people.",
     "review": "Level that a reviewer set, if any.",
     "sources": "Sources by which the pair is a match, separated by semicolons; automatic: nobody judged the pair, and "

@@ -9,6 +9,7 @@ import numpy as np
 from core.progress import silent
 from core.text import counted
 from dataset.exports.tables import pair_batches
+from dataset.judged.verdict_worth import round_sentences, why_no_percentage
 from dataset.models import Version
 from dataset.releases.provenance import mixed_tasks
 from dataset.versions.file_rows import AUTOMATIC
@@ -106,15 +107,12 @@ def agreement(version: Version) -> str:
 
 
 def certainty(version: Version) -> Iterator[str]:
-    """Say how many verdicts are on the wrong side, or why that is unknown; nothing for a version without figures."""
-    if figures := version.manifest.get("certainty"):
-        if why := figures.get("silent", "The probabilities of its verdicts are those of an earlier program."):
-            yield why
-            return
-        yield (
-            f"Of {figures['verdicts']:,} verdicts by votes about {figures['expected_wrong']:,.0f} are wrong "
-            f"({figures['wrong_low']:,} to {figures['wrong_high']:,}), match or no match."
-        )
+    """Say how many verdicts are wrong, on what that rests, and why pairs have no probability; nothing for a version
+    without such figures."""
+    figures = version.manifest.get("certainty")
+    yield from round_sentences(figures)
+    if (why := why_no_percentage(figures)) not in ("", *round_sentences(figures)):
+        yield why
 
 
 def agreement_of(version: Version) -> tuple[int, float, float]:

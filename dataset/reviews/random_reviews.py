@@ -43,6 +43,10 @@ class Checked(NamedTuple):
     right: list[bool]
     following: list[Drawn]
 
+    @property
+    def n_right(self) -> int:
+        return sum(self.right)
+
 
 def random_reviews(aggregation: Aggregation) -> Checked:
     """Return what reviewers found of the first verdicts of the round's draw. A level that holds is a check; who only

@@ -10,6 +10,8 @@ from django.db import transaction
 from annotation.money.budget import locked, room
 from annotation.platforms import want_seats_posted
 from core.errors import CounterpartError
+from core.parameters import Parameters
+from core.progress import Progress, silent
 from corpus.models import Caption, Image
 from counterpart_statistics.pair_codes import Ids, ids_in, pairs_of
 from hits.models import Round, TopUp
@@ -52,6 +54,14 @@ class PlannedTopUp:
         seats = seats or top_up.round.replication
         cost = top_up.round.seat_cost * plan.n_hits * seats
         return cls(top_up=top_up, pairs=len(pairs), seats=seats, plan=plan, cost=cost, **more)
+
+
+class TopUpAct(Parameters):
+    """Base class of the acts that top up a round."""
+
+    def plan(self, round: Round, *, progress: Progress = silent) -> PlannedTopUp:
+        """Plan the HITs. Raises CounterpartError for a round to which none can be added, and where no pair remains."""
+        raise NotImplementedError
 
 
 def require_addable(round: Round) -> None:

@@ -1,12 +1,11 @@
-"""Five acts that top up a round: ask first items of models, continue an audit, ask likely matches, reject unlikely
-pairs after a sample, and ask further votes on doubtful pairs.
+"""The acts that top up a round: ask first items of models, continue an audit, ask likely matches, reject unlikely
+pairs after a sample; and those of ``judging_again``, which ask further votes.
 
 Each act declares its parameters and plans HITs. Nothing is written until ``add_planned`` adds them.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from math import ceil
 from typing import Annotated, Any
 
@@ -15,7 +14,7 @@ import pandas as pd
 from django import forms
 
 from core.errors import CounterpartError, some_of
-from core.parameters import NamesField, Option, Parameters, ShareField
+from core.parameters import NamesField, Option, ShareField
 from core.progress import Progress, silent
 from core.seeds import derived_seed
 from core.text import counted
@@ -26,23 +25,14 @@ from counterpart_statistics.selection.automatic_zone import MOST, SAMPLE, zone_o
 from counterpart_statistics.selection.likely_matches import Batch, LikelyMatches
 from counterpart_statistics.selection.pooled_queries import WholeQueries
 from dataset.judged.answer_tables import with_keys
-from evaluation.asking.judging_again import Again, judge_again
-from evaluation.asking.planned_top_ups import PlannedTopUp, require_addable
+from evaluation.asking.judging_again import JudgeAgain, JudgeTwice
+from evaluation.asking.planned_top_ups import PlannedTopUp, TopUpAct, require_addable
 from evaluation.auditing.asked_pairs import added_pairs, asked_pairs, of_drawn_queries, unasked_pairs
 from evaluation.auditing.whole_queries import whole_queries
 from evaluation.scores.model_rankings import places_of_run, registered_runs
 from hits.judge_designs import JudgeDesign
 from hits.models import Round, TopUp
-from hits.rounds.round_parameters import DollarField
 from hits.rounds.top_ups import design_of, new_top_up
-
-
-class TopUpAct(Parameters):
-    """Base class of the acts."""
-
-    def plan(self, round: Round, *, progress: Progress = silent) -> PlannedTopUp:
-        """Plan the HITs. Raises CounterpartError for a round to which none can be added, and where no pair remains."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,40 +186,7 @@ class RejectUnlikely(TopUpAct):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class FurtherVotes(PlannedTopUp):
-    """Further votes on pairs that the round has asked."""
-
-    again: Again
-
-
-@dataclass(frozen=True, kw_only=True)
-class JudgeAgain(TopUpAct):
-    """Ask further votes on doubtful pairs."""
-
-    again: Annotated[
-        Decimal,
-        DollarField(
-            label="Budget",
-            help_text="judge again: further votes for at most this many US dollars, fees included, on the pairs whose "
-            "verdicts they are expected to correct",
-        ),
-    ]
-
-    def plan(self, round: Round, *, progress: Progress = silent) -> FurtherVotes:
-        require_addable(round)
-        again = judge_again(round, self.again)
-        return FurtherVotes.of(
-            new_top_up(round),
-            codes_of(again.pairs),
-            seats=again.votes,
-            figures=again.figures,
-            expected=again.figures,
-            again=again,
-        )
-
-
-ACTS: tuple[type[TopUpAct], ...] = (AskModels, ContinueAudit, AskLikely, RejectUnlikely, JudgeAgain)
+ACTS: tuple[type[TopUpAct], ...] = (AskModels, ContinueAudit, AskLikely, RejectUnlikely, JudgeAgain, JudgeTwice)
 
 
 def chosen_act(values: Mapping[str, Any]) -> TopUpAct:

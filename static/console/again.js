@@ -1,6 +1,7 @@
-/* What a budget is expected to correct, shown while it is typed. Without this module the button shows it. */
+/* What an order is expected to correct, shown while it is typed. Without this module the button shows it. */
 
 const form = document.querySelector("form[data-preview]");
+const fields = [form.elements.again, form.elements.twice];
 const preview = document.getElementById("preview");
 let waiting;
 let asked;
@@ -8,11 +9,11 @@ let asked;
 async function show() {
   asked?.abort();
   asked = new AbortController();
-  const budget = form.elements.again.value;
-  if (!budget) return;
+  const typed = fields.filter((field) => field.value).map((field) => [field.name, field.value]);
+  if (!typed.length) return;
   preview.ariaBusy = "true";
   try {
-    const answer = await fetch(`${form.action}?${new URLSearchParams({ again: budget })}`, { signal: asked.signal });
+    const answer = await fetch(`${form.action}?${new URLSearchParams(typed)}`, { signal: asked.signal });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     preview.replaceChildren(...(page.getElementById("preview")?.childNodes ?? []));
     preview.ariaBusy = "false";
@@ -21,9 +22,10 @@ async function show() {
   }
 }
 
-form.addEventListener("input", () => {
+form.addEventListener("input", (event) => {
   clearTimeout(waiting);
-  // What was shown for another budget is not what would be ordered.
+  for (const field of fields) if (field !== event.target) field.value = ""; // one of the two is ordered
+  // What was shown for other values is not what would be ordered.
   form.elements.shown?.remove();
   form.querySelector(".actions button").textContent = "Show the order";
   waiting = setTimeout(show, 300);

@@ -10,12 +10,23 @@ from django.test import Client
 from annotation.models import Judgment
 from annotation.money.wages import fair_reward, timing_of
 from annotation.work.standing import standing_of
-from dataset.models import Verdict, Version
+from dataset.models import Aggregation, Verdict, Version
 from dataset.releases.verification import verify_version
 from dataset.versions.changes import Cause, changes_between
 from demo.management.commands.demo import table
 from demo.savings import savings
-from demo.walkthrough import DOUBTFUL, JUDGED, LOGIN, OPEN, REVIEWED, VERSION, demonstrate, make_login
+from demo.walkthrough import (
+    DOUBTFUL,
+    JUDGED,
+    LOGIN,
+    OPEN,
+    REVIEWED,
+    VERSION,
+    demonstrate,
+    make_login,
+    said_and_true,
+    wrong_verdicts,
+)
 from evaluation.asking.judging_again import judge_again
 from evaluation.models import Score
 from hits.models import Round
@@ -35,6 +46,7 @@ def test_the_demo_finds_twice_the_original_matches_and_hardly_a_wrong_one(transa
     _every_station_shows_rows()
     _an_audit_of_a_part_estimates_the_scores_and_saves_money()
     _further_votes_are_expected_to_correct_verdicts()
+    _what_is_said_of_wrong_verdicts_holds()
     _no_link_is_broken()
     _played_again_it_changes_nothing(figures)
 
@@ -72,6 +84,20 @@ def _further_votes_are_expected_to_correct_verdicts() -> None:
     doubtful = Round.objects.get(name=DOUBTFUL)
     assert doubtful.state == "open"
     assert judge_again(doubtful, Decimal(25)).gain > 1
+
+
+def _what_is_said_of_wrong_verdicts_holds() -> None:
+    lines = list(said_and_true())
+    assert all(
+        re.fullmatch(r"demo-\w+: Of [\d,]+ verdicts about .* are wrong .* By the truth [\d,]+ are\.", line)
+        for line in lines
+    )
+    doubtful, judged = (Aggregation.objects.get(round__name=name) for name in (DOUBTFUL, JUDGED))
+    figures = doubtful.certainty
+    assert 0.88 <= figures["right"] <= 0.94
+    assert figures["wrong_low"] <= len(wrong_verdicts(doubtful.round)) <= figures["wrong_high"]
+    true = 1 - len(wrong_verdicts(judged.round)) / judged.certainty["verdicts"]
+    assert judged.certainty["right"] == pytest.approx(true, abs=0.02)
 
 
 def _no_link_is_broken() -> None:

@@ -22,6 +22,7 @@ from demo.walkthrough import (
     demonstrate,
     make_login,
     refuse_other_databases,
+    said_and_true,
 )
 from hits.models import Round
 
@@ -74,6 +75,8 @@ class Command(BaseCommand):
         finally:
             bar.close()
         self.stdout.write(table(figures))
+        self.stdout.write("\nHow sure the verdicts are, and what the truth says:")
+        self.stdout.write("\n".join(said_and_true()))
         self.stdout.write(f"\nverify {VERSION}: rebuilt from its judgments and compared with its files")
         call_command("verify", VERSION, stdout=self.stdout)
         self.stdout.write(f"\ndiff {VERSION} {REVIEWED}: a reviewer corrected what was judged wrong")

@@ -18,8 +18,8 @@ class Command(ActCommand):
         "Plan HITs for the first items of registered models that a round has not asked: without them, items that no "
         "annotator of its pool found count as no match. With --audit-share, for the next queries of an audit; with "
         "--likely, for the pairs that are most likely matches; with --reject-below, for a random sample of unlikely "
-        "pairs, all of which the round then rejects; with --again, for further votes on doubtful pairs. "
-        "Prints pairs, HITs and cost; --add adds the HITs."
+        "pairs, all of which the round then rejects; with --again, for further votes on doubtful pairs; with --twice, "
+        "for a second vote on pairs drawn at random. Prints pairs, HITs and cost; --add adds the HITs."
     )
     figures = True
 

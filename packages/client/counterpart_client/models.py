@@ -375,8 +375,8 @@ class Judgments(BaseModel):
 
 class AggregationAnswer(BaseModel):
     """
-    The votes of a round counted by one method: ``verdicts`` from ``judgments``; ``certainty`` has
-    estimates of the verdicts, such as how many are expected to be wrong.
+    The votes of a round counted by one method: ``verdicts`` from ``judgments``; ``certainty`` has what is known of
+    how sure they are; how many are wrong is null where ``silent`` says why no number may be said.
     """
 
     method: str
@@ -400,7 +400,8 @@ class VerdictAnswer(BaseModel):
     The result of a round's votes on a pair: its level from 1, certainly a match, to 4, certainly no match.
 
     ``distribution`` has the shares of the four levels, ``confidence`` that of ``level``. ``probability`` is that of its
-    side, match or no match, being right; null where an earlier program counted the votes.
+    side, match or no match, being right; null where too little was measured to say it, as the round's aggregation
+    says, and where an earlier program counted the votes.
     """
 
     image: str

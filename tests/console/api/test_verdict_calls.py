@@ -7,6 +7,7 @@ from dataset.models import Aggregation
 from dataset.verdicts import aggregate_round
 from tests.annotation.cast import answer
 from tests.console.api.calls import all_parts
+from tests.dataset.judged.figures import REPEATED, SILENT
 from tests.factories import make_collection, make_round
 
 pytestmark = pytest.mark.django_db
@@ -41,6 +42,7 @@ def test_the_parts_of_the_verdicts_are_all_of_them(caller, counted, limit, sizes
 
 def test_a_verdict_has_the_result_of_the_votes(caller, judged):
     aggregate_round(judged)
+    judged.aggregations.update(certainty=REPEATED)
     rows = {(one.image.key, one.caption.key): one for one in Aggregation.objects.get().verdicts.all()}
     for message in caller.get(f"/verdicts?round={judged}").json()["results"]:
         row = rows.pop((message.pop("image"), message.pop("caption")))
@@ -48,6 +50,12 @@ def test_a_verdict_has_the_result_of_the_votes(caller, judged):
             name: getattr(row, name) for name in ("level", "distribution", "confidence", "probability", "votes")
         }
     assert not rows
+
+
+def test_without_enough_controls_no_answer_has_a_percentage(caller, counted):
+    Aggregation.objects.update(certainty=SILENT)
+    assert {one["probability"] for one in caller.get(f"/verdicts?round={counted.round}").json()["results"]} == {None}
+    assert '"probability": null' in caller.get(f"/verdicts?round={counted.round}&format=jsonl").getvalue().decode()
 
 
 def test_verdicts_from_a_file_are_those_from_rows(caller, judged, monkeypatch):

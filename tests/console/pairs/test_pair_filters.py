@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 
 from annotation.models import Assignment, Report
 from corpus.models import Caption, Image
+from dataset.judged.verdict_worth import hundredths
 from dataset.models import Verdict
 from dataset.reviews.cases import refresh_queue
 from dataset.reviews.reviews import Conclusion, conclude
@@ -82,7 +83,7 @@ def test_every_value_leads_to_the_pairs_that_share_it(researcher, made):
     known = parse_qs(urlsplit(address).query)
     asked = [parse_qs(urlsplit(html.unescape(link)).query) for link in links if "?" in link]
     added = [{name: one[0] for name, one in query.items() if known.get(name) != one} for query in asked]
-    picture, sure = Image.objects.get(pk=b[0]).key, Verdict.objects.get(image=b[0]).sure
+    picture, sure = Image.objects.get(pk=b[0]).key, hundredths(Verdict.objects.get(image=b[0]))
     assert added == [
         *({"annotator": "clip"}, {"annotator": "clip", "rank": "1"}),
         *({"annotator": "vilt"}, {"annotator": "vilt", "rank": "3"}),
@@ -98,7 +99,7 @@ def test_each_filter_is_removed_by_its_chip(researcher, made):
     assert [(chip.label, chip.value, chip.without) for chip in chips] == [
         ("Proposed by", "clip", "rank=1&view=table&sort=level&sure=99"),
         ("At rank, or better", "1", "annotator=clip&view=table&sort=level&sure=99"),
-        ("At most % sure", "99", "annotator=clip&rank=1&view=table&sort=level"),
+        ("At most % right", "99", "annotator=clip&rank=1&view=table&sort=level"),
     ]
 
 

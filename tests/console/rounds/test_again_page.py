@@ -3,11 +3,13 @@
 from decimal import Decimal
 
 from annotation.work.disputes import top_up
-from core.models import Event
+from console.rounds.vote_orders import repeats_of
+from dataset.models import Aggregation, Verdict
+from dataset.verdicts import aggregate_round
+from evaluation.asking.judging_again import JudgeAgain, JudgeTwice
 from evaluation.asking.planned_top_ups import add_planned
-from evaluation.asking.round_top_ups import JudgeAgain
 from tests.annotation.cast import answer
-from tests.evaluation.asking.doubtful import doubtful, judged
+from tests.evaluation.asking.doubtful import DOUBTFUL, doubtful, judged
 
 __all__ = ["judged"]
 URL = "/rounds/round-1/again/"
@@ -16,7 +18,7 @@ URL = "/rounds/round-1/again/"
 def test_the_page_shows_what_a_budget_corrects_and_orders_what_it_showed(judged, researcher):
     preview = researcher.get(URL, {"again": "0.50"}).context
     again = preview["again"]
-    assert (again.wrong, again.left < again.wrong, len(again.pairs), again.votes) == (1.2, True, 2, 1)
+    assert (str(again.wrong), str(again.left), len(again.pairs), again.votes) == ("1 (0 to 3)", "1 (0 to 3)", 2, 1)
     assert (preview["cost"], preview["free"]) == (Decimal("0.50"), 20)
     assert not judged.top_ups.exists()
     page = researcher.post(URL, {"again": "0.50"})
@@ -35,9 +37,37 @@ def test_the_page_of_the_round_lists_its_orders_and_the_votes_that_arrived(judge
     add_planned(JudgeAgain(again=Decimal("0.50")).plan(judged), actor="ada")
     (order,) = researcher.get("/rounds/round-1/").context["orders"]
     assert (order.by, order.pairs, order.votes, order.arrived, order.cost) == ("ada", 2, 2, 0, Decimal("0.50"))
-    assert (order.wrong, order.left < order.wrong) == (1.2, True)
+    assert (str(order.wrong), str(order.left), order.then) == ("1 (0 to 3)", "1 (0 to 3)", None)
     answer(judged.hits.get(top_up__isnull=False), 4, 4)
     assert '<td class="n">$0.50</td>' in researcher.get("/rounds/round-1/").text
+
+
+def test_an_order_shows_what_was_measured_once_its_votes_were_counted(judged, researcher):
+    add_planned(JudgeAgain(again=Decimal("0.50")).plan(judged), actor="ada")
+    answer(judged.hits.get(top_up__isnull=False), 4, 4)
+    assert researcher.get("/rounds/round-1/").context["orders"][0].then is None  # not counted yet
+    aggregate_round(judged, method="dawid-skene")
+    Aggregation.objects.update(certainty=DOUBTFUL | {"expected_wrong": 0.8, "wrong_low": 0.2, "wrong_high": 3.6})
+    page = researcher.get("/rounds/round-1/")
+    assert str(page.context["orders"][0].then) == "1 (0 to 4)"
+    assert '<td class="n">1 (0 to 4)</td>' in page.text
+    Verdict.objects.update(probability=0.6)
+    add_planned(JudgeAgain(again=Decimal("0.50")).plan(judged), actor="ada")
+    newest, before = researcher.get("/rounds/round-1/").context["orders"]
+    assert (newest.then, before.then) == (None, newest.wrong)
+
+
+def test_pairs_drawn_at_random_are_ordered_on_the_same_page(judged, researcher):
+    page = researcher.get(URL, {"twice": "4"})
+    assert "drawn at random from those with one vote" in page.text
+    assert page.context["cost"] == Decimal("0.50")
+    shown = researcher.post(URL, {"twice": "4"}).context["shown"]
+    assert researcher.post(URL, {"twice": "4", "shown": shown}).status_code == 302
+    assert judged.hits.get(top_up__isnull=False).items.filter(control=None).count() == 4
+    (order,) = researcher.get("/rounds/round-1/").context["orders"]
+    assert (order.pairs, order.votes, order.left) == (4, 4, None)
+    both = researcher.get(URL, {"twice": "4", "again": "2"})
+    assert (both.status_code, "Enter a budget, or" in both.text) == (422, True)
 
 
 def test_further_votes_on_disputed_pairs_are_no_order(judged, researcher):
@@ -48,17 +78,19 @@ def test_further_votes_on_disputed_pairs_are_no_order(judged, researcher):
     assert top_up(judged, actor="reconciler") == 1
     page = researcher.get("/rounds/round-1/")
     assert (len(page.context["orders"]), page.context["n_added"]) == (1, 1)
-    judged.top_ups.filter(number=1).update(rankings={"a": "0"})  # as if it asked the first items of a model
-    assert [one.by for one in researcher.get("/rounds/round-1/").context["orders"]] == []
 
 
-def test_an_order_of_an_earlier_program_has_no_expected_verdicts(judged, researcher):
-    add_planned(JudgeAgain(again=Decimal("0.50")).plan(judged), actor="ada")
-    event = Event.objects.get(verb="topped up")
-    event.data = {"number": 1, "hits": 1}
-    event.save()
-    (order,) = researcher.get("/rounds/round-1/").context["orders"]
-    assert (order.by, order.votes, order.wrong) == ("ada", 2, None)
+def test_what_became_of_pairs_drawn_at_random_is_compared_with_what_was_called_before(judged):
+    planned = JudgeTwice(twice=4).plan(judged)
+    add_planned(planned, actor="ada")
+    (aggregation,) = judged.aggregations.all()
+    assert repeats_of(aggregation) == []  # no vote has come
+    Verdict.objects.update(votes=2, probability=0.75)
+    called = sorted(round(one.probability, 3) for one in planned.again.drawn)
+    assert sorted(repeats_of(aggregation)) == [(one, 0.75) for one in called]
+    first = Verdict.objects.get(image=planned.again.drawn[0].image, caption=planned.again.drawn[0].caption)
+    Verdict.objects.filter(pk=first.pk).update(level=5 - first.level)  # the side of the first vote did not hold
+    assert [held for _, held in repeats_of(aggregation)].count(0.25) == 1
 
 
 def test_an_invalid_budget_is_refused_and_orders_nothing(judged, researcher):

@@ -1,5 +1,6 @@
 """The pages of a round that is published: its progress, live; its workers, votes and HITs."""
 
+import re
 from decimal import Decimal
 from functools import partial
 
@@ -18,9 +19,13 @@ from console.rounds import progress_pages
 from core.models import Event, Job
 from core.progress import silent
 from crowd.posting.publication import close_round
+from dataset.judged.verdict_worth import round_sentences
+from dataset.models import Aggregation
+from dataset.verdicts import aggregate_round
 from evaluation.analyses.agreement_analysis import AgreementParameters, analyse
 from tests.annotation.controlling import make_topped_up, vote
 from tests.console.conftest import answer_rightly, answer_wrongly
+from tests.dataset.judged.figures import FIGURES, REPEATED, SILENT
 from tests.factories import make_assignment, make_round, make_worker
 
 
@@ -230,3 +235,52 @@ def test_idle_leases_are_ended_once_that_is_confirmed(researcher, db):
     lease.refresh_from_db()
     assert lease.state == "expired"
     assert Event.objects.get(verb="ended idle leases").actor == "researcher"
+
+
+@pytest.fixture
+def counted(db):
+    """An open round of lone votes that are counted."""
+    made = make_round(candidates=4)
+    answer_rightly(made)
+    aggregate_round(made)
+    return made
+
+
+def said(client, figures) -> str:
+    Aggregation.objects.update(certainty=figures)
+    return (
+        client.get("/rounds/round-1/")
+        .text.partition('aria-label="How sure the verdicts are"')[2]
+        .partition("</section>")[0]
+    )
+
+
+def test_a_round_says_how_sure_its_verdicts_are_and_offers_what_would_say_more(releaser, counted):
+    block = said(releaser, FIGURES)
+    for sentence in round_sentences(FIGURES):
+        assert sentence in block
+    cost = 15 * counted.seat_cost  # 60 pairs, four in a HIT
+    assert f'?twice=60">Have 60 pairs judged twice (${cost})</a> · ' in block
+    assert '?sort=drawn&amp;columns=review">Review 30 drawn at random</a>' in block
+    more = said(releaser, FIGURES | {"several": 20})
+    assert "Have 40 pairs judged twice" in more
+    measured = said(releaser, REPEATED)
+    assert "judged twice" not in measured
+    assert "Review" not in measured
+
+
+def test_a_round_of_too_few_controls_says_so_and_nothing_else(releaser, counted):
+    block = said(releaser, SILENT)
+    assert SILENT["silent"] in block
+    assert not re.search(r"wrong|%|of 100|judged twice", block)
+    assert said(releaser, None) == ""
+    count = releaser.get("/rounds/round-1/aggregate/").text
+    assert "wrong" not in count
+    Aggregation.objects.update(certainty=FIGURES)
+    assert next(round_sentences(FIGURES)) in releaser.get("/rounds/round-1/aggregate/").text
+
+
+def test_members_without_the_permissions_see_no_offer(member, counted):
+    block = said(member, FIGURES)
+    assert "about 36 are wrong" in block
+    assert "<a " not in block

@@ -17,11 +17,13 @@ from dataset.exports import FORMATS, SUMS, export_version
 from dataset.exports.card import columns_of
 from dataset.exports.citing import semantic_version
 from dataset.exports.licences import SPDX, licence_url, on_the_hub, spdx_id
+from dataset.exports.statements import certainty
+from dataset.judged.verdict_worth import why_no_percentage
 from dataset.releases.credits import Credits
 from dataset.releases.verification import verify_version
 from dataset.versions.version_files import manifest_bytes
 from tests.annotation.cast import answer
-from tests.dataset.releasing import allow_percentages
+from tests.dataset.judged.figures import FIGURES, REPEATED, SILENT
 from tests.dataset.releasing import release as release_round
 from tests.factories import make_annotator, make_collection, make_retrieval, make_round
 
@@ -257,11 +259,18 @@ def test_pictures_are_refused_where_the_format_has_no_room(release, out):
     assert not out.exists()
 
 
-def test_a_card_says_how_many_verdicts_are_wrong_or_why_that_is_unknown(release, out, monkeypatch):
-    said = []
-    for name in ("v1", "v2"):
-        export_version(release(name=name), format="hf", out=out / name)
-        said += section((out / name / "README.md").read_text(), "Certainty")
-        allow_percentages(monkeypatch)
-    assert said[0].startswith("- Too few answer sets to say")
-    assert "Of 3 verdicts by votes about 0 are wrong (0 to" in said[1]
+def test_a_card_says_how_many_verdicts_are_wrong_or_why_it_says_nothing(release, out):
+    version = release()
+    said = {}
+    for name, figures in (("lone", FIGURES), ("repeated", REPEATED), ("silent", SILENT), ("earlier", {"found": 0.98})):
+        version.manifest["certainty"] = figures
+        said[name] = list(certainty(version))
+    assert said["lone"][0] == "Of 480 verdicts about 36 are wrong (18 to 74)."
+    assert (said["lone"][-1], said["repeated"][-1]) == (
+        why_no_percentage(FIGURES),
+        "60 pairs have several votes, which say how hard pairs are.",
+    )
+    assert said["silent"] == [SILENT["silent"]]
+    assert [len(lines) for lines in said.values()] == [4, 3, 1, 1]
+    export_version(release(name="v2"), format="hf", out=out)
+    assert section((out / "README.md").read_text(), "Certainty")

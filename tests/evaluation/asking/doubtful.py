@@ -7,11 +7,15 @@ from dataset.models import Aggregation, Verdict
 from dataset.verdicts import aggregate_round
 from hits.models import Round
 from tests.annotation.cast import answer
+from tests.dataset.judged.figures import FIGURES
 from tests.evaluation.worlds import SMALL
 from tests.factories import make_collection
 from tests.hits.pools import pack, pool_of
 
-CROWD = {"mean": 0.85, "easier": [0.4, -0.3], "gap": 0.0, "shared": 0.0, "silent": ""}
+DOUBTFUL = FIGURES | {
+    **{"verdicts": 12, "expected_wrong": 1.2, "wrong_low": 0, "wrong_high": 3},
+    **{"mean": 0.85, "easier": [0.4, -0.3], "gap": 0.0, "shared": 0.0},
+}
 
 
 @pytest.fixture
@@ -28,7 +32,7 @@ def judged(db) -> Round:
     Verdict.objects.update(probability=0.9999)
     for verdict, probability in zip(Verdict.objects.order_by("pk")[:2], (0.5, 0.6), strict=True):
         Verdict.objects.filter(pk=verdict.pk).update(probability=probability)
-    Aggregation.objects.update(certainty={**CROWD, "prior": 0.5, "verdicts": 12, "expected_wrong": 1.2})
+    Aggregation.objects.update(certainty=DOUBTFUL)
     return Round.objects.get()
 
 

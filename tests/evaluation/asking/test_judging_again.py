@@ -8,15 +8,16 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from core.errors import CounterpartError
+from dataset.judged.verdict_worth import wrong_range
 from dataset.models import Aggregation, Review, Verdict
 from dataset.verdicts import aggregate_round
-from evaluation.asking.judging_again import judge_again
+from evaluation.asking.judging_again import JudgeAgain, JudgeTwice, judge_again, judge_twice
 from evaluation.asking.planned_top_ups import add_planned
-from evaluation.asking.round_top_ups import JudgeAgain
 from hits.models import Item
 from tests.annotation.cast import answer
 from tests.commands import output_of
-from tests.evaluation.asking.doubtful import doubtful, judged
+from tests.dataset.judged.figures import SILENT
+from tests.evaluation.asking.doubtful import DOUBTFUL, doubtful, judged
 
 __all__ = ["judged"]
 
@@ -24,8 +25,8 @@ __all__ = ["judged"]
 def test_the_doubtful_pairs_are_chosen_with_what_their_votes_correct(judged):
     again = judge_again(judged, Decimal(2))
     assert again.pairs == doubtful()
-    assert (again.verdicts, again.wrong) == (12, 1.2)
-    assert again.left == pytest.approx(1.2 - again.gain)
+    assert (again.drawn, again.wrong) == ([], (1, 0, 3))
+    assert again.left == wrong_range(DOUBTFUL, corrected=again.gain)
     alone = judge_again(judged, Decimal("0.50"))
     assert (alone.votes, alone.gain < again.gain) == (1, True)
 
@@ -62,9 +63,10 @@ def test_verdicts_without_probabilities_or_newer_votes_are_counted_first(judged)
     Aggregation.objects.update(judgments=11)
     with pytest.raises(CounterpartError, match="12 votes .* by 11"):
         judge_again(judged, Decimal(2))
-    Aggregation.objects.update(certainty=None)
-    with pytest.raises(CounterpartError, match="Aggregate it first"):
-        judge_again(judged, Decimal(2))
+    for certainty in (None, {"found": 0.98, "refused": 0.98, "expected_wrong": 1.2}):  # of earlier programs
+        Aggregation.objects.update(certainty=certainty)
+        with pytest.raises(CounterpartError, match="Aggregate it first"):
+            judge_again(judged, Decimal(2))
 
 
 def test_a_budget_below_one_answer_set_is_refused(judged):
@@ -82,10 +84,41 @@ def test_verdicts_of_a_file_are_judged_again_like_rows(judged, monkeypatch):
     assert (in_file.votes, in_file.gain) == (in_rows.votes, pytest.approx(in_rows.gain))
 
 
+def test_a_round_of_too_few_controls_has_an_order_but_no_numbers(judged):
+    Aggregation.objects.update(certainty=SILENT)
+    again = judge_again(judged, Decimal(2))
+    assert (again.pairs, again.wrong, again.left) == (doubtful(), None, None)
+    assert again.figures == {"verdicts": SILENT["verdicts"], "votes_each": again.votes, "drawn_at_random": 0}
+
+
+def test_a_tenth_of_the_pairs_is_drawn_at_random_with_doubtful_ones(judged, monkeypatch):
+    Verdict.objects.update(probability=0.6)
+    again = judge_again(judged, Decimal(5))
+    assert (len(again.pairs), len(again.drawn)) == (12, 1)
+    sure = Verdict.objects.order_by("pk").last()
+    Verdict.objects.filter(pk=sure.pk).update(probability=0.9999)
+    assert judge_again(judged, Decimal(5)).pairs[-1] == (sure.image_id, sure.caption_id)
+
+
+def test_pairs_that_are_judged_twice_are_drawn_from_those_of_one_vote(judged):
+    twice = judge_twice(judged, 5)
+    assert (len(twice.pairs), twice.votes, twice.gain) == (5, 1, None)
+    assert judge_twice(judged, 50).pairs[:5] == twice.pairs
+    planned = JudgeTwice(twice=5).plan(judged)
+    assert (planned.pairs, planned.seats, planned.cost) == (5, 1, Decimal("0.50") * planned.plan.n_hits)
+    add_planned(planned, actor="robin")
+    drawn = judge_twice(judged, 50).pairs
+    assert len(drawn) == 7
+    assert not set(drawn) & set(twice.pairs)
+    Verdict.objects.update(votes=2)
+    with pytest.raises(CounterpartError, match="no pair of one vote"):
+        judge_twice(judged, 5)
+
+
 def test_the_command_shows_an_order_and_adds_it(judged):
     shown = json.loads(output_of("plan_top_up", "round-1", "--again", "0.50", "--json"))
     assert (shown["pairs"], shown["votes_each"], shown["verdicts"], shown["would_add"]) == (2, 1, 12, 1)
-    assert shown["expected_wrong_after"] < shown["expected_wrong"] == 1.2
+    assert (shown["wrong"], shown["wrong_after"]["about"]) == ({"about": 1, "low": 0, "high": 3}, 1)
     assert not judged.top_ups.exists()
     call_command("plan_top_up", "round-1", "--again", "0.50", "--add", stdout=StringIO())
     assert judged.top_ups.get().purpose == "further votes on pairs asked before"
