@@ -8,12 +8,14 @@ from annotation.models import Assignment, Decision, Judgment, Payment, Worker, W
 from core.errors import CounterpartError
 from core.models import Event
 from dataset.exports import export_version
+from dataset.models import Verdict
 from dataset.outside_judgments.judgment_import import _placed, import_judgments
 from dataset.outside_judgments.judgment_parameters import JudgmentParameters
+from dataset.verdicts import aggregate_round
 from dataset.versions.version_files import checked_file, load_judgments
 from hits.models import Round, Seat
 from tests.annotation.cast import answer, candidates, propose, say
-from tests.dataset.releasing import release
+from tests.dataset.releasing import allow_percentages, release
 from tests.factories import make_annotator, make_assignment, make_round
 
 pytestmark = pytest.mark.django_db
@@ -198,6 +200,13 @@ def test_the_raw_columns_bring_the_counted_answers_back(version, again, tmp_path
         for one in (version.rounds.get(), again)
     )
     assert before == after
+
+
+def test_votes_without_answer_sets_have_verdicts_and_no_percentage(version, again, tmp_path, monkeypatch):
+    import_judgments(again, file_of(version, tmp_path, "judgments-csv"))
+    allow_percentages(monkeypatch)
+    assert aggregate_round(again)["silent"].startswith("12 of 12 votes are of answer sets without a control")
+    assert Verdict.objects.filter(aggregation__round=again, probability=None).count() == 0
 
 
 def test_raw_answers_are_taken_once_however_many_annotators_proposed_the_pair(round, again, tmp_path):

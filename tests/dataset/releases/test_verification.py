@@ -25,10 +25,12 @@ from dataset.releases.verification import verify_version
 from dataset.verdicts import aggregate_round
 from dataset.versions.contents import gather_contents
 from dataset.versions.file_rows import ReleasedJudgment
+from dataset.versions.review_rows import draw_numbers
 from dataset.versions.version_files import load_judgments, load_pairs, manifest_bytes
 from hits.models import Control, Item
-from tests.annotation.cast import answer
+from tests.annotation.cast import answer, candidates
 from tests.dataset.releasing import allow_percentages, notes, problems, read, release_version, released
+from tests.dataset.reviewing import give_level
 from tests.factories import make_collection
 from tests.hits.pools import SMALL, pack, pool_of
 
@@ -218,6 +220,22 @@ def test_the_round_and_its_release_have_one_certainty(certain):
     round = certain.rounds.get()
     aggregate_round(round)
     assert round.aggregations.get().certainty == certain.manifest["certainty"]
+
+
+def test_reviews_of_the_first_pairs_drawn_enter_the_certainty_of_round_and_release(version, admin_user, monkeypatch):
+    allow_percentages(monkeypatch)
+    round = version.rounds.get()
+    pairs = [pair for hit in round.hits.all() for pair in candidates(hit)]
+    named = {pair: (Image.objects.get(pk=pair[0]).key, Caption.objects.get(pk=pair[1]).key) for pair in pairs}
+    drawn = sorted(pairs, key=lambda pair: draw_numbers(round.seed, *([key] for key in named[pair]))[0])
+    for pair in (*drawn[:2], drawn[5]):  # the last one was not drawn
+        give_level(round, pair, 1, by=admin_user)
+    aggregate_round(round)
+    again = release_version("v3", collection=version.collection, sample=version.sample, rounds=[round], partial=True)
+    of_round, of_release = round.aggregations.get().certainty, again.manifest["certainty"]
+    assert of_round["reviewed"] == of_release["reviewed"] == 2
+    assert (of_round["verdicts"], of_release["verdicts"]) == (len(pairs), len(pairs) - 3)
+    assert problems(again) == []
 
 
 def test_without_the_tally_of_uncounted_sets_the_certainty_cannot_be_counted_again(certain):

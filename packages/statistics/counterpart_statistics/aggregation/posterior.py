@@ -26,7 +26,7 @@ TEACHES = 0.3  # what a vote on a pair with several is worth, of an answer to a 
 LEVEL_VOTES = 20  # votes that the levels of a side are given beforehand
 ITERATIONS = 8
 TOLERANCE = 1e-3
-SAMPLE = 100_000  # pairs from which the grid is learned, about
+SAMPLE = 50_000  # pairs from which the grid is learned, about
 SEED = 26_046  # of their draw; not one by which a simulation may have drawn which of the pairs match
 DIGITS = 6
 """Of the probabilities: what another order of summation cannot change."""
