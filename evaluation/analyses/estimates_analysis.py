@@ -1,25 +1,25 @@
 """Scores of a round's models from the queries that were judged whole, with their intervals."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from core.parameters import POSITIONAL
 from core.progress import Progress
 from core.text import counted
 from counterpart_statistics.auditing.model_guards import ModelGuard, example_guards, model_guards
-from counterpart_statistics.auditing.model_scores import (
-    WHICH,
-    ModelDifference,
-    ModelEstimate,
-    model_differences,
-    model_estimates,
-    percent,
-)
+from counterpart_statistics.auditing.model_scores import WHICH, ModelEstimate, Width, percent
 from counterpart_statistics.auditing.proxy_judges import MachineJudge
 from evaluation.analyses import Findings, plain, shown, text_table
 from evaluation.auditing.estimate_boards import describe_limits
-from evaluation.auditing.round_estimates import EstimateParameters, machine_judges, queries_for
+from evaluation.auditing.round_estimates import (
+    EstimateParameters,
+    RoundEstimates,
+    machine_judges,
+    queries_for,
+    scores_of,
+)
+from evaluation.scores.boards import QUERIES
 from hits.models import Round
 from mitl.charts.drawing import Spec
 from mitl.charts.lines import interval_chart
@@ -40,58 +40,36 @@ class EstimatesParameters(EstimateParameters):
 def analyse(parameters: EstimatesParameters, *, progress: Progress) -> Findings:
     """Estimate the round's models. Raises CounterpartError as ``estimate_round`` does."""
     round = Round.objects.select_related("pool__collection").named(parameters.round)
-    found: list[ModelEstimate] = []
-    differences: list[ModelDifference] = []
-    judges: list[MachineJudge] = []
-    guards: list[ModelGuard] = []
+    figures: dict[str, list[Any]] = {name: [] for name in ("estimates", "differences", "judges", "guards")}
+    sides: list[Sequence[ModelEstimate]] = []
+    texts: list[str] = []
     for whole in queries_for(round, parameters, progress=progress):
         progress("estimating", 0, None)
-        asked = (whole, parameters.metrics, parameters.level)
-        estimates = model_estimates(*asked, queries=parameters.queries)
-        found += estimates
-        guards += model_guards(whole, estimates)
-        differences += model_differences(*asked, queries=parameters.queries)
-        judges += machine_judges(whole, parameters.metrics[0])
-    rows = [one.row() for one in found]
-    sides = {direction: [one for one in found if one.direction == direction] for direction in Direction}
-    text = "\n\n".join(
-        _text(
-            side,
-            [one for one in differences if one.direction == direction],
-            [one for one in judges if one.direction == direction],
-            [one for one in guards if one.estimate.direction == direction],
-        )
-        for direction, side in sides.items()
-        if side
-    )
-    figures = {
-        "round": round.name,
-        "estimates": rows,
-        "differences": [one.row() for one in differences],
-        "judges": plain([one.row() for one in judges]),
-        "guards": plain([one.row() for one in guards]),
-    }
-    return Findings(figures, text, _chart(round, sides, parameters.metrics), rows)
+        found = scores_of(whole, parameters)
+        guards = model_guards(whole, found.models)
+        judges = machine_judges(whole, parameters.metrics[0])
+        sides.append(found.models)
+        texts.append(_text(found, judges, guards))
+        rows: tuple[Sequence[Any], ...] = (found.models, found.differences, judges, guards)
+        for kept, side in zip(figures.values(), rows, strict=True):
+            kept += plain([one.row() for one in side])
+    chart = _chart(round, sides, parameters.metrics)
+    return Findings({"round": round.name, **figures}, "\n\n".join(texts), chart, figures["estimates"])
 
 
-def _chart(round: Round, sides: Mapping[Direction, Sequence[ModelEstimate]], metrics: Sequence[str]) -> Spec:
+def _chart(round: Round, sides: Sequence[Sequence[ModelEstimate]], metrics: Sequence[str]) -> Spec:
     """Draw the intervals of the models, a panel for each metric of each direction."""
     panels = {
-        f"{metric}, {direction.label}": [
+        f"{metric}, {Direction(side[0].direction).label}": [
             {"name": one.model, "value": one.estimate.value, "low": one.estimate.low, "high": one.estimate.high}
             for one in side
             if one.metric == metric
         ]
-        for direction, side in sides.items()
-        if side
+        for side in sides
         for metric in metrics
     }
-    queries = " and ".join(
-        counted(side[0].estimate.n_audited, "image" if direction == Direction.IMAGE_TO_CAPTION else "caption")
-        for direction, side in sides.items()
-        if side
-    )
-    first = next(side[0] for side in sides.values() if side)
+    queries = " and ".join(counted(side[0].estimate.n_audited, QUERIES[Direction(side[0].direction)]) for side in sides)
+    first = sides[0][0]
     kind = "Counted" if first.counted else "Estimated"
     subtitle = f"{kind} from {queries}; {percent(first.estimate.level)} intervals for {WHICH[first.estimate.question]}"
     return interval_chart(f"Scores of models in round {round}", subtitle, panels, "score")
@@ -102,32 +80,35 @@ def _source(one: ModelEstimate) -> str:
     return f"{kind} of the {one.estimate.estimand}, {one.judged:.0%} of the pairs judged"
 
 
-def _text(
-    rows: Sequence[ModelEstimate],
-    differences: Sequence[ModelDifference],
-    judges: Sequence[MachineJudge],
-    guards: Sequence[ModelGuard],
-) -> str:
-    one = rows[0]
-    lines = [f"{Direction(one.direction).label}: {_source(one)}.", *describe_limits(rows)]
-    figures = [
-        [
-            row.model if row.own_asked else f"{row.model} *",
-            row.metric,
-            f"{row.estimate.value:.3f}",
-            f"{row.estimate.low:.3f} to {row.estimate.high:.3f}" if row.has_interval else "counted",
-        ]
-        for row in rows
-    ]
-    table = text_table(["model", "metric", "value", f"{percent(one.estimate.level)} interval"], figures, left=2)
-    not_asked = [f"* {sentence}" for sentence in dict.fromkeys(row.not_asked for row in rows) if sentence]
+def _text(found: RoundEstimates, judges: Sequence[MachineJudge], guards: Sequence[ModelGuard]) -> str:
+    one = found.models[0]
+    lines = [f"{Direction(one.direction).label}: {_source(one)}.", *describe_limits(found.models)]
+    answers = [f"{step.metric}: {step}" for step in found.differences]
     parts = [
-        "\n".join([*lines, table, *not_asked]),
-        "\n".join([NEIGHBOURS, *(f"{step.metric}: {step}" for step in differences)]) if differences else "",
+        "\n".join([*lines, scores_table(found.models)]),
+        "\n".join([NEIGHBOURS, *answers]) if answers else "",
         _judges_text(judges) if judges else "",
         _guards_text(guards) if guards else "",
     ]
     return "\n\n".join(filter(None, parts))
+
+
+def scores_table(models: Sequence[ModelEstimate], widths: Sequence[Width] = ()) -> str:
+    """Return the scores of one direction with their intervals and perhaps the widths of these; models whose first items
+    were not asked are marked, with a sentence below."""
+    cells = [
+        [
+            one.model if one.own_asked else f"{one.model} *",
+            one.metric,
+            f"{one.estimate.value:.3f}",
+            f"{one.estimate.low:.3f} to {one.estimate.high:.3f}" if one.has_interval else "counted",
+        ]
+        for one in models
+    ]
+    cells = [[*row, f"{one.now:.3f}", f"{one.finished:.3f}"] for row, one in zip(cells, widths, strict=False)] or cells
+    heads = ["model", "metric", "value", f"{percent(models[0].estimate.level)} interval", "width", "finished"]
+    not_asked = dict.fromkeys(f"* {one.not_asked}" for one in models if not one.own_asked)
+    return "\n".join([text_table(heads[: len(cells[0])], cells, left=2), *not_asked])
 
 
 def _guards_text(guards: Sequence[ModelGuard]) -> str:

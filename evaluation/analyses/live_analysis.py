@@ -8,6 +8,7 @@ from core.progress import Progress
 from core.text import counted
 from counterpart_statistics.auditing.model_scores import WHICH, limits_of, percent
 from evaluation.analyses import Findings, shown, text_table
+from evaluation.analyses.estimates_analysis import scores_table
 from evaluation.auditing.estimate_boards import question_of
 from evaluation.auditing.live_estimates import LiveDirection, LiveEstimates, LiveLook, LiveParameters, measure_live
 from hits.models import Round
@@ -105,24 +106,8 @@ def _side_text(live: LiveEstimates, side: LiveDirection) -> str:
     together = f"{percent(live.parameters.confidence)} at {counted(live.parameters.looks, 'look')} together"
     lines.append(f"{question_of(side.last.models[0])} At this level the intervals hold in {together}.")
     lines += limits_of(side.last.models)
-    last = [
-        [
-            one.model if one.own_asked else f"{one.model} *",
-            one.metric,
-            *(shown(value, ".3f") for value in (one.estimate.value, one.estimate.low, one.estimate.high)),
-            shown(width.now, ".3f"),
-            shown(width.finished, ".3f"),
-        ]
-        for one, width in zip(side.last.models, side.last.widths, strict=True)
-    ]
-    not_asked = dict.fromkeys(one.not_asked for one in side.last.models if one.not_asked)
-    lines += [text_table(["model", "metric", "value", "low", "high", "width", "finished"], last, left=2)]
-    lines += [
-        *(f"* {sentence}" for sentence in not_asked),
-        "",
-        *(f"{one.metric}: {one}" for one in side.last.differences),
-        "",
-    ]
+    lines += [scores_table(side.last.models, side.last.widths), ""]
+    lines += [*(f"{one.metric}: {one}" for one in side.last.differences), ""]
     looks = [[*_reached(look), *(shown(one.now, ".3f") for one in look.widest.values())] for look in side.looks]
     heads = ["look", "queries", "share", "HITs", "answer sets", "spent", "judged by"]
     lines.append(text_table([*heads, *(f"widest {metric}" for metric in live.metrics)], looks))

@@ -25,13 +25,11 @@ from counterpart_statistics.auditing.model_scores import (
     ModelEstimate,
     Width,
     interval_widths,
-    model_differences,
-    model_estimates,
 )
 from counterpart_statistics.estimation.intervals import FEWEST
 from counterpart_statistics.selection.likely_matches import LikelyMatches
 from counterpart_statistics.selection.pooled_queries import WholeQueries
-from evaluation.auditing.round_estimates import EstimateParameters, ScoreParameters
+from evaluation.auditing.round_estimates import EstimateParameters, ScoreParameters, scores_of
 from evaluation.auditing.whole_queries import whole_queries
 from evaluation.round_looks import Looks, Saving, arrived, look_sizes, saving_now, waiting_pairs
 from hits.judge_designs import JudgeDesign
@@ -245,10 +243,9 @@ class _Audit:
 
     def _estimated(self, first: WholeQueries) -> tuple[Models, tuple[ModelDifference, ...], tuple[Width, ...]]:
         parameters = self.parameters.of_a_look
-        asked = (first, parameters.metrics, parameters.level)
-        models = tuple(model_estimates(*asked, queries=parameters.queries))
-        differences = tuple(model_differences(*asked, queries=parameters.queries))
-        return models, differences, tuple(interval_widths(first, models, len(self.order), parameters.level))
+        found = scores_of(first, parameters)
+        widths = interval_widths(first, found.models, len(self.order), parameters.level)
+        return found.models, found.differences, tuple(widths)
 
     def _inputs(self, first: WholeQueries) -> str:
         """Return the SHA-256 of all that the estimates from the first queries follow from."""

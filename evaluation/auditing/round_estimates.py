@@ -127,9 +127,17 @@ def estimate_round(
     differences: list[ModelDifference] = []
     for whole in queries_for(round, given, progress=progress):
         progress("estimating", 0, None)
-        models += model_estimates(whole, given.metrics, given.level, queries=given.queries)
-        differences += model_differences(whole, given.metrics, given.level, queries=given.queries)
+        found = scores_of(whole, given)
+        models += found.models
+        differences += found.differences
     return RoundEstimates(tuple(models), tuple(differences))
+
+
+def scores_of(whole: WholeQueries, given: EstimateParameters) -> RoundEstimates:
+    """Return the scores of one direction, and the differences of its neighbours."""
+    asked = (whole, given.metrics, given.level)
+    models = model_estimates(*asked, queries=given.queries)
+    return RoundEstimates(tuple(models), tuple(model_differences(*asked, queries=given.queries)))
 
 
 def queries_for(round: Round, given: EstimateParameters, *, progress: Progress = silent) -> Iterator[WholeQueries]:

@@ -14,9 +14,8 @@ from django.utils import timezone
 from annotation.models import Assignment, Judgment
 from annotation.money.payments import owe
 from core.errors import CounterpartError
-from counterpart_statistics.auditing.model_scores import model_estimates
 from evaluation.auditing.live_estimates import LiveParameters, measure_live
-from evaluation.auditing.round_estimates import EstimateParameters, estimate_round
+from evaluation.auditing.round_estimates import EstimateParameters, estimate_round, scores_of
 from evaluation.auditing.whole_queries import whole_queries
 from evaluation.round_looks import look_sizes
 from hits.models import HIT, Round, Seat
@@ -159,8 +158,8 @@ def test_looks_that_are_known_are_not_estimated_again_until_a_verdict_changes(fi
     live = measure_live(finished, TWO)
     asked = []
     monkeypatch.setattr(
-        "evaluation.auditing.live_estimates.model_estimates",
-        lambda *args, **question: asked.append(args) or model_estimates(*args, **question),
+        "evaluation.auditing.live_estimates.scores_of",
+        lambda *args: asked.append(args) or scores_of(*args),
     )
     assert measure_live(finished, TWO, known=live.looks) == live
     assert not asked

@@ -90,7 +90,7 @@ def estimate(
     estimand: str = "",
 ) -> Estimate:
     """Return the mean of a metric over all queries from those that were audited, with the interval of queries drawn
-    like them (formulas 1 to 6): ``score_interval`` of one metric for ``like``.
+    like them (formulas 6 and 16 to 19): ``score_interval`` of one metric for ``like``.
 
     e_q = β g_q + c + (A_q / a_q)(M_q - β g_q - c).
 

@@ -22,9 +22,9 @@ FEWEST_INFORMATIVE = 5.0
 PSEUDO_QUERIES = 2.0
 """κ: queries of the informative size that are added to every sum of squares."""
 UNSEEN = 0.02
-"""ε: weight, in the informative size, of one residual as large as the bounds allow."""
 UNSEEN_OF_WHOLE = 1.0
-"""ε where every audited value is a whole number, so that what deviates does so by 1."""
+"""ε: weight, in the informative size, of one residual as large as the bounds allow; and where every audited value is a
+whole number, so that what deviates does so by 1."""
 CAUTION = 3.0
 """How many variances the squared gap of estimate and counted score must exceed before the estimate enters."""
 
@@ -39,7 +39,7 @@ class Interval:
 
     Attributes:
         error: standard error, pseudo-queries included; 0 where every query was judged and ``these`` are asked of.
-        informative: effective number of audited queries that show how far the proxy is off (formula 6).
+        informative: effective number of audited queries that show how far the proxy is off (formula 19).
         beta: how much of the proxy enters.
         n_audited: queries that were judged whole, of ``n_queries``.
         question: ``these``, ``like`` or, of a nested interval, ``wide``.
@@ -74,7 +74,7 @@ def score_interval(
     level: float = 0.95,
     beta: float | None = None,
 ) -> Interval:
-    """Return the mean of each metric over N queries with an interval for the question (formulas 1 to 6).
+    """Return the mean of each metric over N queries with an interval for the question (formulas 6 and 16 to 19).
 
     Valid whatever the proxy is, as long as the probabilities of inclusion are true and no label decided which queries
     were audited; a poor proxy only widens it.
@@ -114,11 +114,9 @@ def score_interval(
         around = np.sqrt(even) * (inside - (even * inside).mean(-1, keepdims=True))
         spread = (around**2).sum(-1) + PSEUDO_QUERIES * informative_square(around, far, unseen)
         variance = variance + spread / (n - 1) / len(whole)
-    informative = sizes if missed.any() else inside - inside.mean(-1, keepdims=True)
+    carriers = informative_count(sizes if missed.any() else inside - inside.mean(-1, keepdims=True))
     ends = score_ends(value, variance, n, bounds, level)
-    return Interval(
-        value, *ends, np.sqrt(variance), informative_count(informative), line.beta, n, len(whole), queries, level
-    )
+    return Interval(value, *ends, np.sqrt(variance), carriers, line.beta, n, len(whole), queries, level)
 
 
 def nested_interval(
@@ -130,7 +128,7 @@ def nested_interval(
     level: float = 0.95,
 ) -> Interval:
     """Return what judging all queries would say, from K audits of one drawn list, each within the one before (formula
-    7): of a round that was topped up in the first queries of its audit, or of some of its queries.
+    20): of a round that was topped up in the first queries of its audit, or of some of its queries.
 
     Args:
         metric: (..., N), read where the last audit judged.
@@ -161,13 +159,13 @@ def nested_interval(
         pseudo = informative_square(line.residuals, distance(value, bounds), _unseen(inside))
         variance = variance + share * ((line.residuals**2).sum(-1) + PSEUDO_QUERIES * pseudo) / (n - 1)
     ends = score_ends(value, variance, n, bounds, level)
-    informative = informative_count(phases[-1][0].residuals)
-    return Interval(value, *ends, np.sqrt(variance), informative, phases[-1][0].beta, n, len(last), "wide", level)
+    carriers = informative_count(line.residuals)
+    return Interval(value, *ends, np.sqrt(variance), carriers, line.beta, n, len(last), "wide", level)
 
 
 def shrunk(estimate: ArrayLike, error: ArrayLike, counted: ArrayLike) -> tuple[Floats, Floats]:
     """Return guarded scores (..., M) between the counted scores and the estimates of M models, and the weight (...) of
-    the estimates, one for all models of a metric, as weights of their own would reorder them by noise (formula 12).
+    the estimates, one for all models of a metric, as weights of their own would reorder them by noise (formula 15).
 
     Args:
         estimate, error: (..., M) value and standard error of ``score_interval`` for ``these``.
@@ -187,7 +185,7 @@ def shrunk(estimate: ArrayLike, error: ArrayLike, counted: ArrayLike) -> tuple[F
 
 class Line(NamedTuple):
     """The least squares line of a metric on a proxy over the audited queries: β and c (...), and the residuals
-    (..., n), each divided by one minus the query's leverage, as if the line were drawn without it (formula 2)."""
+    (..., n), each divided by one minus the query's leverage, as if the line were drawn without it (formula 16)."""
 
     beta: Floats
     constant: Floats
@@ -224,21 +222,21 @@ class Line(NamedTuple):
 
 def informative_square(sizes: Floats, bound: ArrayLike, unseen: ArrayLike = UNSEEN) -> Floats:
     """Return (...): the squared size of the informative ones among sizes (..., n): that of the largest residual which
-    is possible, ``bound``, where all are 0 (formula 4)."""
+    is possible, ``bound``, where all are 0 (formula 17)."""
     squares = sizes**2
     largest = np.maximum(np.asarray(bound, np.float64) ** 2, 1e-24)
     return np.asarray(((squares**2).sum(-1) + unseen * largest**2) / (squares.sum(-1) + unseen * largest))
 
 
 def informative_count(sizes: Floats) -> Floats:
-    """Return (...): (Σu²)² / Σu⁴, the number of queries over which the sum of squares spreads (formula 6)."""
+    """Return (...): (Σu²)² / Σu⁴, the number of queries over which the sum of squares spreads (formula 19)."""
     squares = np.where(np.abs(sizes) > 1e-9, sizes, 0.0) ** 2
     fourth = (squares**2).sum(-1)
     return np.asarray(np.where(fourth > 0, squares.sum(-1) ** 2 / np.where(fourth > 0, fourth, 1.0), 0.0))
 
 
 def score_ends(value: Floats, variance: Floats, n: int, bounds: Bounds, level: float) -> tuple[Floats, Floats]:
-    """Return both ends (...) at the effective number of queries, by t with n - 2 degrees of freedom (formula 5); the
+    """Return both ends (...) at the effective number of queries, by t with n - 2 degrees of freedom (formula 18); the
     value itself where the variance is 0."""
     if not 0 < level < 1:
         raise ValueError(f"Invalid level {level}: use a probability between 0 and 1.")
