@@ -1,17 +1,16 @@
 """Testbeds of estimation: queries whose pairs all have a true label, ranked by annotators and by other models."""
 
-import csv
 import gzip
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.special import expit
 
 from counterpart_statistics.estimation import (
     UNLISTED,
@@ -21,14 +20,18 @@ from counterpart_statistics.estimation import (
     pool_metrics,
     query_effect,
 )
+from counterpart_statistics.pair_codes import pair_codes
+from counterpart_statistics.selection.pooled_queries import PooledQueries, WholeQueries
 
 TOP = 5  # places of each annotator's list that are pooled
 DEPTH = 25  # places that the features read
-ANNOTATORS = ("words", "topics", "seeing-1", "seeing-2", "seeing-3")  # behind the pools of COCO's beds
+ANNOTATORS = ("words", "topics", "seeing-1", "seeing-2", "seeing-3")  # behind the pools of beds of captions
 PILOT = 0.05  # share of the queries whose labels the probabilities are learned from
+SIDES = ("image_to_caption", "caption_to_image")
 
 Floats = NDArray[np.float64]
-Pairs = Sequence[set[int]]
+Ids = NDArray[np.int64]
+Pairs = Sequence[Collection[int]]
 
 
 @dataclass(frozen=True)
@@ -40,50 +43,39 @@ class Bed:
         scores: (A, Q, J) of the annotators, NaN beyond their lists' depth.
         gains: (Q, J) the true labels.
         known: (Q, J) gains of pairs that cost nothing, also of unused places; NaN for pairs to ask.
-        groups: (Q,) queries of one image share a group.
-        items: (Q, J) which item of the gallery it is; -1 at unused places.
-        truth: (K, M) metrics against every match there is, not the pool's alone; None where they are unknown.
-        judge: (Q, J) a machine judge's answers on all pairs, NaN at unused places; None without one.
+        groups: (Q,) the image of each query.
+        codes: (Q, J) of the pairs, as ``pair_codes`` makes them; at unused places numbers that no pair has.
+        direction: "i2t" where images are the queries, "t2i" where captions are.
     """
 
     name: str
     models: tuple[str, ...]
-    ranks: NDArray[np.int64]
+    ranks: Ids
     scores: Floats
     gains: Floats
     known: Floats
-    groups: NDArray[np.int64]
-    items: NDArray[np.int64]
-    truth: Floats | None = None
-    judge: Floats | None = None
+    groups: Ids
+    codes: Ids
+    direction: str = "i2t"
 
-    @property
+    @cached_property
     def asked(self) -> NDArray[np.bool_]:
         return np.isnan(self.known)
 
     @property
-    def pairs(self) -> NDArray[np.int64]:
+    def pairs(self) -> Ids:
         """(Q,) pairs to ask in each query."""
         return self.asked.sum(axis=1)
 
-    @property
+    @cached_property
     def metrics(self) -> Floats:
         """(K, M, Q) from all labels."""
         return pool_metrics(self.ranks, self.gains)
 
-    @property
-    def outside(self) -> NDArray[np.bool_]:
-        """(M,) models whose lists are not in the pool."""
-        return np.arange(len(self.models)) >= len(self.scores)
-
-    @property
+    @cached_property
     def features(self) -> Floats:
-        """(Q, J, F) of the annotators' lists and of the judge's answers."""
-        ranks, scores = self.ranks[: len(self.scores)], self.scores
-        if self.judge is not None:
-            places = np.where(np.isnan(self.judge), UNLISTED, _ranks(np.nan_to_num(self.judge, nan=-np.inf)))
-            ranks, scores = np.append(ranks, places[None], axis=0), np.append(scores, self.judge[None], axis=0)
-        return pair_features(ranks, scores, DEPTH)
+        """(Q, J, F) of the annotators' lists."""
+        return pair_features(self.ranks[: len(self.scores)], self.scores, DEPTH)
 
     def probabilities(self, seed: int, share: float = PILOT) -> tuple[Floats, float, NDArray[np.bool_]]:
         """Return p (Q, J), τ and the pilot's queries (Q,): learned from a random share of the queries, by folds."""
@@ -94,6 +86,17 @@ class Bed:
         p = match_probability(self.features, labels, folds_of(self.groups, seed=seed))
         return p, query_effect(p, labels, pilot), pilot
 
+    def whole(self, seed: int) -> WholeQueries:
+        """Return the judged queries of a finished round of this seed, of which no audit has drawn any."""
+        levels = np.where(self.gains > 0, 1.0, 4.0)
+        keys = tuple(map(str, range(len(self.groups))))
+        queries = PooledQueries(
+            self.models, self.ranks, self.scores, DEPTH, levels, self.known, self.codes, keys, self.groups
+        )
+        asked_of = frozenset(self.models[: len(self.scores)])
+        nothing = (np.full(len(keys), -1), asked_of, np.zeros(levels.shape, bool))
+        return WholeQueries(self.name, self.direction, seed, queries, *nothing)
+
 
 def bed_of(
     name: str,
@@ -101,13 +104,16 @@ def bed_of(
     annotators: Sequence[str],
     matches: Pairs,
     free: Pairs,
-    groups: Iterable[int],
+    asking: Iterable[int],
+    *,
+    to_captions: bool = True,
 ) -> Bed:
     """Pool the first places of the annotators' lists with the free matches, and label the pairs by ``matches``.
 
     Args:
         scores: model → (Q, N), of every item of the gallery; equal scores keep the gallery's order.
         matches, free: items of each query that match, and those that are known beforehand.
+        asking: the images that ask ``to_captions``, or the captions that ask, five an image.
     """
     names = (*annotators, *(model for model in scores if model not in annotators))
     places = {model: _ranks(values) for model, values in scores.items()}
@@ -128,32 +134,27 @@ def bed_of(
     listed = np.stack([np.where(used, scores[model][rows, items], np.nan) for model in annotators])
     listed = np.where(ranks[: len(annotators)] <= DEPTH, listed, np.nan)
     known = np.where(is_free | ~used, gains, np.nan)
-    return Bed(name, names, ranks, listed, gains, known, np.array(list(groups)), items)
+    queries = np.array(list(asking))
+    items = np.where(used, items, items.max() + 1 + np.arange(size))
+    sides = (np.broadcast_to(queries[:, None], items.shape), items)
+    codes = pair_codes(*(sides if to_captions else sides[::-1]))
+    groups = queries if to_captions else queries // 5
+    return Bed(name, names, ranks, listed, gains, known, groups, codes, "i2t" if to_captions else "t2i")
 
 
-def judged(bed: Bed, auc: float, *, seed: int = 11) -> Bed:
-    """Add a machine judge whose answers on matches and other pairs are normal, with this area under the curve."""
-    answers = np.sqrt(2) * norm.ppf(auc) * (bed.gains > 0)
-    answers += np.random.default_rng(seed).standard_normal(answers.shape)
-    used = (bed.ranks < UNLISTED).any(axis=0)
-    return replace(bed, name=f"{bed.name}, judge of AUC {auc:.2f}", judge=np.where(used, answers, np.nan))
-
-
-def _ranks(scores: NDArray[np.floating]) -> NDArray[np.int64]:
+def _ranks(scores: NDArray[np.floating]) -> NDArray[np.int32]:
     order = np.argsort(-scores, axis=1, kind="stable")
-    ranks = np.empty(order.shape, np.int64)
-    np.put_along_axis(ranks, order, np.arange(1, order.shape[1] + 1)[None, :], axis=1)
+    ranks = np.empty(order.shape, np.int32)
+    np.put_along_axis(ranks, order, np.arange(1, order.shape[1] + 1, dtype=np.int32)[None, :], axis=1)
     return ranks
 
 
-def synthetic_bed(
-    *, queries: int = 600, items: int = 1200, matches: float = 7.0, seed: int = 3, wide: bool = False
-) -> Bed:
-    """A world of known truth: models see an item's affinity through errors that the annotators share in part. The pool
-    is that of the annotators, or ``wide``: of all models."""
+def synthetic_bed(*, queries: int = 600, items: int = 1200, matches: float = 7.0, seed: int = 3) -> Bed:
+    """A world of known truth: models see an item's affinity through errors that the annotators share in part."""
     rng = np.random.default_rng(seed)
-    sides = [_unit(rng.standard_normal((count, 24)) + 0.4 * rng.standard_normal(24)) for count in (queries, items)]
-    affinity = sides[0] @ sides[1].T
+    sides = [rng.standard_normal((count, 24)) + 0.4 * rng.standard_normal(24) for count in (queries, items)]
+    unit = [vectors / np.linalg.norm(vectors, axis=1, keepdims=True) for vectors in sides]
+    affinity = unit[0] @ unit[1].T
     affinity = (affinity - affinity.mean(axis=1, keepdims=True)) / affinity.std(axis=1, keepdims=True)
     affinity += 0.5 * rng.standard_normal(affinity.shape)
     count = np.clip(np.round(np.exp(rng.normal(np.log(matches), 0.8, queries))), 1, 45).astype(int)
@@ -170,107 +171,90 @@ def synthetic_bed(
         model: affinity + shared * common + own * rng.standard_normal(affinity.shape)
         for model, (shared, own) in errors.items()
     }
-    bed = bed_of("synthetic", scores, list(errors)[: 10 if wide else 5], truth, free, range(queries))
-    everything = bed_of("all", scores, list(errors), truth, truth, range(queries))
-    return replace(bed, truth=everything.metrics.mean(axis=2))
-
-
-def _unit(vectors: Floats) -> Floats:
-    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
-
-
-SIDES = ("image_to_caption", "caption_to_image")
+    return bed_of("synthetic", scores, list(errors)[:5], truth, free, range(queries))
 
 
 def eccv_beds(data: Path, sides: Sequence[str] = SIDES) -> list[Bed]:
-    """The queries of ECCV Caption in both directions, its positives as truth, unlisted pairs as no matches."""
-    return [world.bed() for world in eccv_worlds(data, sides)]
-
-
-@dataclass(frozen=True)
-class World:
-    """The queries of one direction of ECCV Caption, with every model's score of every item of the gallery.
-
-    Attributes:
-        asking: (Q,) place of each query among the images or captions of COCO, five captions an image in a row.
-        scores: model → (Q, N).
-        true, free: items of each query that match, and those that are known beforehand.
-    """
-
-    name: str
-    to_captions: bool
-    asking: NDArray[np.int64]
-    scores: Mapping[str, NDArray[np.float32]]
-    true: Pairs
-    free: Pairs
-
-    def bed(self) -> Bed:
-        groups = self.asking if self.to_captions else self.asking // 5
-        return bed_of(self.name, self.scores, ANNOTATORS, self.true, self.free, groups)
-
-
-def eccv_worlds(data: Path, sides: Sequence[str] = SIDES) -> Iterator[World]:
-    """Yield the queries that ask for captions, then those that ask for images.
-
-    An image is the text of its captions; a caption that is the query, or an own caption that is searched, is left out
-    of its image. Three text annotators and seven models that see the truth through noise replace image models.
-    """
-    place_of, image_of, vectors = coco_texts(data)
-
-    def matches(name: str, queries: Mapping[int, int], items: Mapping[int, int]) -> dict[int, set[int]]:
-        table = json.loads((data / "eccv_caption" / f"{name}.json").read_text())
-        return {
-            queries[int(query)]: {items[int(item)] for item in found if int(item) in items}
-            for query, found in table.items()
-            if int(query) in queries
-        }
-
-    for side in sides:
-        to_captions = side == "image_to_caption"
-        queries, items = (image_of, place_of) if to_captions else (place_of, image_of)
-        truth = matches(f"eccv_{side}", queries, items)
-        cxc = matches(f"cxc_{side}", queries, items)
-        asking = np.array(sorted(truth))
-        own = [set(range(5 * query, 5 * query + 5)) if to_captions else {query // 5} for query in asking.tolist()]
-        free = [(cxc.get(query, set()) & truth[query]) | own[row] for row, query in enumerate(asking.tolist())]
-        true = [truth[query] | free[row] for row, query in enumerate(asking.tolist())]
-        scores = {name: _standard(_similarities(one, asking, to_captions)) for name, one in vectors.items()}
-        scores |= _seeing(scores, true, np.random.default_rng(7 + to_captions))
-        yield World(f"ECCV Caption {side.replace('_', ' ')}", to_captions, asking, scores, true, free)
-
-
-def cxc_bed(data: Path, least: int = 6) -> Bed:
-    """Images of Crisscrossed Captions for which people scored ``least`` captions of other images or more, one of them
-    with 3 or more, which is a match. Models as in ``eccv_beds`` rank these captions alone: every label is people's."""
-    place_of, image_of, vectors = coco_texts(data)
-    found: dict[int, dict[int, float]] = {}
-    with gzip.open(data / "cxc" / "sits_test.csv.gz", "rt", newline="") as file:
-        for row in csv.DictReader(file):
-            image, caption = image_of[int(row["image"][-16:-4])], place_of[int(row["caption"].split(":")[-1])]
-            if caption // 5 != image:
-                found.setdefault(image, {})[caption] = float(row["agg_score"])
-    asking = np.array(sorted(one for one, given in found.items() if len(given) >= least and max(given.values()) >= 3))
-    searched = sorted({caption for image in asking.tolist() for caption in found[image]})
-    true = []
-    scored = np.zeros((len(asking), len(searched)), bool)
-    for row, image in enumerate(asking.tolist()):
-        places = np.searchsorted(searched, list(found[image])).tolist()
-        scored[row, places] = True
-        true.append({place for place, score in zip(places, found[image].values(), strict=True) if score >= 3})
-    scores = {name: _standard(_similarities(one, asking, True))[:, searched] for name, one in vectors.items()}
-    scores |= _seeing(scores, true, np.random.default_rng(9))
-    scores = {name: np.where(scored, one, -np.inf) for name, one in scores.items()}
-    return bed_of("CxC image to caption, scored by people", scores, ANNOTATORS, true, [set() for _ in true], asking)
-
-
-@cache
-def coco_texts(data: Path) -> tuple[dict[int, int], dict[int, int], dict[str, NDArray]]:
-    """Return caption id → place among the 25,000 captions, image id → place, and vectors of the captions."""
+    """The queries of ECCV Caption, its positives as truth, unlisted pairs as no matches; positives of Crisscrossed
+    Captions and the originals are known."""
     with gzip.open(data / "coco_test_captions.jsonl.gz", "rt") as lines:
         rows = [json.loads(line) for line in lines]
     place_of = {row["caption_id"]: place for place, row in enumerate(rows)}
     image_of = {row["image_id"]: place // 5 for place, row in enumerate(rows)}
-    return place_of, image_of, _text_vectors([re.sub(r"\s+", " ", row["text"]) for row in rows])
+    vectors = _text_vectors([re.sub(r"\s+", " ", row["text"]) for row in rows])
+
+    def matches(source: str, side: str) -> dict[int, set[int]]:
+        queries, items = (image_of, place_of) if side == SIDES[0] else (place_of, image_of)
+        table = json.loads((data / "eccv_caption" / f"{source}_{side}.json").read_text())
+        numbered = {queries[int(query)]: found for query, found in table.items() if int(query) in queries}
+        return {query: {items[int(item)] for item in found if int(item) in items} for query, found in numbered.items()}
+
+    beds = []
+    for side in sides:
+        truth = matches("eccv", side)
+        cxc = matches("cxc", side)
+        free = {query: cxc.get(query, set()) & truth[query] for query in truth}
+        beds.append(_text_bed("ECCV Caption", vectors, side, truth, free))
+    return beds
+
+
+def flickr_beds(data: Path, sides: Sequence[str] = SIDES) -> list[Bed]:
+    """The test images of Flickr8k with their captions, and the captions that its crowd saw: pairs that most said yes to
+    and originals as truth, pairs that it did not see as no matches; the originals are known."""
+    folder = data / "flickr8k"
+    with gzip.open(folder / "Flickr8k.token.txt.gz", "rt") as lines:
+        text_of = dict(line.rstrip("\n").split("\t") for line in lines)
+    images = sorted((folder / "Flickr_8k.testImages.txt").read_text().split())
+    keys = [f"{image}#{number}" for image in images for number in range(5)]
+    vectors = _text_vectors([text_of[key] for key in keys])
+    place_of = {key: place for place, key in enumerate(keys)}
+    truth = {side: dict[int, set[int]]() for side in SIDES}
+    with gzip.open(folder / "CrowdFlowerAnnotations.txt.gz", "rt") as lines:
+        for image, caption, yes, *_ in (line.split("\t") for line in lines):
+            pair = (place_of[f"{image}#0"] // 5, place_of[caption])
+            for side, (query, item) in zip(SIDES, (pair, pair[::-1]), strict=True):
+                truth[side].setdefault(query, set()).update({item} if float(yes) > 0.5 else ())
+    return [_text_bed("Flickr8k", vectors, side, truth[side], {}) for side in sides]
+
+
+def rare_beds(beds: Sequence[Bed], share: float = 0.05, seed: int = 5) -> list[Bed]:
+    """Draw labels of both directions of a testbed such that ``share`` of the pairs match: the likelier, the better
+    their ranks, with an effect of each image and of each caption. A pair has one label."""
+    rng = np.random.default_rng(seed)
+    codes, first = np.unique(np.concatenate([bed.codes[bed.asked] for bed in beds]), return_index=True)
+    logs = [np.log(np.minimum(bed.ranks[: len(bed.scores)], 50)).mean(axis=0)[bed.asked] for bed in beds]
+    logits = -1.5 * np.concatenate(logs)[first]
+    for side in (codes >> 32, codes & 0xFFFFFFFF):
+        distinct, number = np.unique(side, return_inverse=True)
+        logits += 0.8 * rng.standard_normal(len(distinct))[number]
+    steps = np.linspace(-20, 20, 801)
+    intercept = steps[np.searchsorted([expit(logits + step).mean() for step in steps], share)]
+    drawn = (rng.random(len(codes)) < expit(logits + intercept)).astype(float)
+    found = []
+    for bed in beds:
+        gains = np.where(bed.asked, drawn[np.minimum(np.searchsorted(codes, bed.codes), len(codes) - 1)], bed.known)
+        found.append(replace(bed, name=bed.name.replace("ECCV Caption", "rare (5%)"), gains=gains))
+    return found
+
+
+def _text_bed(
+    name: str, vectors: Mapping[str, NDArray], side: str, truth: Mapping[int, set[int]], free: Mapping[int, set[int]]
+) -> Bed:
+    """Return the queries of ``truth`` as a testbed, the originals known besides ``free``.
+
+    An image is the text of its captions; a caption that is the query, or an own caption that is searched, is left out
+    of its image. Three text annotators and seven models that see the truth through noise replace image models.
+    """
+    to_captions = side == SIDES[0]
+    asking = np.array(sorted(truth))
+    own = [range(5 * query, 5 * query + 5) if to_captions else [query // 5] for query in asking.tolist()]
+    known = [free.get(query, set()) | set(mine) for query, mine in zip(asking.tolist(), own, strict=True)]
+    true = [truth[query] | known[row] for row, query in enumerate(asking.tolist())]
+    scores = {model: _standard(_similarities(one, asking, to_captions)) for model, one in vectors.items()}
+    scores |= _seeing(scores, true, np.random.default_rng(7 + to_captions))
+    return bed_of(
+        f"{name} {side.replace('_', ' ')}", scores, ANNOTATORS, true, known, asking.tolist(), to_captions=to_captions
+    )
 
 
 def _text_vectors(texts: list[str]) -> dict[str, NDArray]:

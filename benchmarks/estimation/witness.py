@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.estimation.beds import synthetic_bed
-from benchmarks.estimation.replays import Prepared
+from benchmarks.estimation.questions import SHOWN, proxy_of
 from counterpart_statistics.estimation import estimate
 
 FOLDER = Path(__file__).resolve().parents[2] / ".venv-witness"
@@ -83,11 +83,12 @@ def installed(witness: Witness, folder: Path = FOLDER) -> Path:
 def audits(queries: int = 1500) -> tuple[np.ndarray, list[Any]]:
     """Audit 30% of the queries of a drawn world. Return our values and half widths (n, 2), and for each the metric and
     the proxy of the audited queries and the proxy of the others."""
-    world = Prepared.of(synthetic_bed(queries=queries, items=queries + 500), 0)
+    world = synthetic_bed(queries=queries, items=queries + 500)
+    proxy = proxy_of(world, 0, queries // 20)
     audited = np.random.default_rng(0).permutation(queries) < 0.3 * queries
     ours = []
     given = []
-    for metrics, proxies in zip(world.metrics[:3], world.expected.mean[:3], strict=True):
+    for metrics, proxies in zip(world.metrics[:SHOWN], proxy, strict=True):
         for metric, proxy in zip(metrics, proxies, strict=True):
             found = estimate(metric, proxy, audited, 0.3)
             ours.append([found.value, NORMAL * found.error])

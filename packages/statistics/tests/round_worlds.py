@@ -4,10 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from benchmarks.estimation.beds import DEPTH, bed_of
+from benchmarks.estimation.beds import bed_of
 from counterpart_statistics.audits import audit_order
-from counterpart_statistics.pair_codes import pair_codes
-from counterpart_statistics.selection.pooled_queries import PooledQueries, WholeQueries
 
 ANNOTATORS = {"annotator-1": (0.5, 0.6), "annotator-2": (0.5, 0.9), "annotator-3": (0.5, 1.2)}
 OUTSIDE = {"outside-1": (0.5, 0.9), "outside-2": (0.0, 0.6), "outside-3": (0.0, 1.1)}
@@ -30,34 +28,14 @@ def synthetic_round(*, images=300, captions=400, matches=3.0, seed=3):
         for model, (shared, noise) in (ANNOTATORS | OUTSIDE).items()
     }
     of_captions = {model: one.T for model, one in scores.items()}
-    beds = [
-        bed_of("both", scores, list(ANNOTATORS), sets_of(true), sets_of(free), range(images)),
-        bed_of("both", of_captions, list(ANNOTATORS), sets_of(true.T), sets_of(free.T), own),
-    ]
-    return [whole_of(bed, direction) for bed, direction in zip(beds, ("i2t", "t2i"), strict=True)]
+    names = list(ANNOTATORS)
+    one = bed_of("both", scores, names, sets_of(true), sets_of(free), range(images))
+    other = bed_of("both", of_captions, names, sets_of(true.T), sets_of(free.T), range(captions), to_captions=False)
+    return [one.whole(seed=1), replace(other, groups=own).whole(seed=1)]
 
 
 def sets_of(rows):
     return [set(np.flatnonzero(row).tolist()) for row in rows]
-
-
-def whole_of(bed, direction):
-    queries, places = np.indices(bed.items.shape)
-    items = np.where(bed.items < 0, 10**6 + places, bed.items)  # unused places have codes of their own
-    pooled = PooledQueries(
-        bed.models,
-        bed.ranks,
-        bed.scores,
-        DEPTH,
-        np.where(bed.gains > 0, 1.0, 4.0),
-        bed.known,
-        pair_codes(*((queries, items) if direction == "i2t" else (items, queries))),
-        tuple(map(str, range(len(queries)))),
-        bed.groups,
-    )
-    nothing = np.full(len(queries), -1)
-    asked_of = frozenset(bed.models[: len(bed.scores)])
-    return WholeQueries("both", direction, 1, pooled, nothing, asked_of, np.zeros(bed.gains.shape, bool))
 
 
 def drawing(wholes, audited, seed=0):

@@ -4,34 +4,57 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
-from benchmarks.estimation.beds import judged, synthetic_bed
-from benchmarks.estimation.replays import Prepared
-from counterpart_statistics.estimation import METRICS, estimate
+from benchmarks.estimation.beds import synthetic_bed
+from benchmarks.estimation.questions import proxy_of
+from counterpart_statistics.estimation import METRICS, UNLISTED, estimate
 
 MAP = METRICS.index("mAP@R")
 SHARE, REPLAYS, EVERY = 0.3, 200, 3  # of the queries; of rounds; the model of which is scored
+PILOT = 12  # queries that the probabilities are learned from
 
 
 @pytest.fixture(scope="module")
-def good():
-    return judged(synthetic_bed(queries=240, items=400), 0.93)
+def bed():
+    return synthetic_bed(queries=240, items=400)
 
 
 @pytest.fixture(scope="module")
-def without_judge(good):
-    return audited(Prepared.of(replace(good, judge=None), 0))
+def answers(bed):
+    """(Q, J): on matches and other pairs normal, with an area under the curve of 0.93."""
+    return np.sqrt(2) * norm.ppf(0.93) * (bed.gains > 0) + np.random.default_rng(11).standard_normal(bed.gains.shape)
 
 
 @pytest.fixture(scope="module")
-def with_good_judge(good):
-    return audited(Prepared.of(good, 0))
+def without_judge(bed):
+    return audited(bed)
 
 
-def audited(world):
+@pytest.fixture(scope="module")
+def with_good_judge(bed, answers):
+    return audited(judged(bed, answers))
+
+
+def judged(bed, answers):
+    """Return the testbed with the judge's answers on all pairs as the list of one more annotator."""
+    used = (bed.ranks < UNLISTED).any(axis=0)
+    order = np.argsort(np.where(used, -answers, np.inf), axis=1, kind="stable")
+    places = np.where(used, np.argsort(order, axis=1) + 1, UNLISTED)
+    count = len(bed.scores)
+    return replace(
+        bed,
+        models=(*bed.models[:count], "judge", *bed.models[count:]),
+        ranks=np.insert(bed.ranks, count, places, axis=0),
+        scores=np.append(bed.scores, np.where(used, answers, np.nan)[None], axis=0),
+    )
+
+
+def audited(bed):
     """Return coverage and mean width of mAP@R over rounds of queries drawn with replacement, and their audits."""
     rng = np.random.default_rng(1)
-    metrics, proxy = world.metrics[MAP, ::EVERY], world.expected.mean[MAP, ::EVERY]
+    scored = [place for place, model in enumerate(bed.models) if model != "judge"][::EVERY]
+    metrics, proxy = bed.metrics[MAP, scored], proxy_of(bed, 0, PILOT)[MAP, scored]
     truth = metrics.mean(axis=1)
     held, widths = [], []
     for _ in range(REPLAYS):
@@ -49,24 +72,24 @@ def test_a_good_judge_narrows_the_intervals_which_hold_the_truth_as_before(witho
     assert with_good_judge[1] < 0.92 * without_judge[1]
 
 
-def test_a_constant_judge_changes_next_to_nothing(good, without_judge):
-    constant = replace(good, judge=np.where(np.isnan(good.judge), np.nan, 3.0))
-    coverage, width = audited(Prepared.of(constant, 0))
+def test_a_constant_judge_changes_next_to_nothing(bed, answers, without_judge):
+    coverage, width = audited(judged(bed, np.full(answers.shape, 3.0)))
     assert coverage >= 0.93
     assert width == pytest.approx(without_judge[1], rel=0.03)
 
 
-def test_an_inverted_judge_informs_as_much_as_the_judge_itself(good, with_good_judge):
+def test_an_inverted_judge_informs_as_much_as_the_judge_itself(bed, answers, with_good_judge):
     """The labels of other queries say what its answers mean."""
-    coverage, width = audited(Prepared.of(replace(good, judge=-good.judge), 0))
+    coverage, width = audited(judged(bed, -answers))
     assert coverage >= 0.93
     assert width == pytest.approx(with_good_judge[1], rel=0.03)
 
 
-def test_a_judge_that_lies_where_nothing_was_learned_widens_the_intervals_which_hold_the_truth(good, without_judge):
+def test_a_judge_that_lies_where_nothing_was_learned_widens_the_intervals_which_hold_the_truth(
+    bed, answers, without_judge
+):
     """It answers rightly on the queries that the probabilities are learned from, and the opposite elsewhere."""
-    *_, pilot = good.probabilities(0)
-    lying = replace(good, judge=np.where(pilot[:, None], good.judge, -good.judge))
-    coverage, width = audited(Prepared.of(lying, 0))
+    *_, pilot = bed.probabilities(0, PILOT / len(bed.groups))
+    coverage, width = audited(judged(bed, np.where(pilot[:, None], answers, -answers)))
     assert coverage >= 0.93
     assert width > without_judge[1]
