@@ -32,6 +32,8 @@ from mitl.models import Direction
 SCORED = METRICS[:3]
 ASKED = ("queries", "pairs", "judgments", "hits", "cost", "matches", "recall")
 """The figures of a replay that say what was asked and found."""
+LEVEL = 0.95
+"""Confidence of the intervals, which are of what judging all queries of the round would say."""
 ESTIMATED = {"estimated_recall": "value", "recall_low": "low", "recall_high": "high"}
 """What the audit of a replay says of its recall, by the attributes of ``Recall``."""
 
@@ -175,6 +177,8 @@ def policy_row(judge: str, replays: Sequence[Replayed]) -> dict[str, Any]:
         {
             "judge": judge,
             "replays": len(replays),
+            "question": "these",
+            "level": LEVEL,
             **{name: spread.row() for name, spread in savings_of(replays).items()},
             "effects": [effect.row() for effect in effects_of([one.scores for one in replays])],
             "scores": [one.row() for one in replays[0].scores],

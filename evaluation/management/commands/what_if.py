@@ -55,6 +55,7 @@ def _lines(finished: FinishedRound, found: Mapping[str, Sequence[Replayed]], giv
     )
     yield ""
     yield text_table(HEADS, [_savings(judge, replays) for judge, replays in found.items()])
+    yield "Recall: of the matches of the round as run. Estimated: what the audit says of it, with the mean interval."
     yield ""
     yield (
         "Scores compared with the round as it was run: tau-b of the order of the models, bias (mean deviation of a "

@@ -11,27 +11,29 @@ ANNOTATORS = {"annotator-1": (0.5, 0.6), "annotator-2": (0.5, 0.9), "annotator-3
 OUTSIDE = {"outside-1": (0.5, 0.9), "outside-2": (0.0, 0.6), "outside-3": (0.0, 1.1)}
 
 
-def synthetic_round(*, images=300, captions=400, matches=3.0, seed=3):
+def synthetic_round(*, images=120, matches=12, seed=3):
     """Return both directions with all verdicts, no query drawn; ``matches``: of an image, on average, in the world."""
     rng = np.random.default_rng(seed)
+    captions = 5 * images
     sides = [rng.standard_normal((count, 24)) + 0.4 * rng.standard_normal(24) for count in (images, captions)]
     affinity = sides[0] @ sides[1].T
     affinity = affinity / affinity.std() + 0.5 * rng.standard_normal(affinity.shape)
     affinity += 0.5 * rng.standard_normal((images, 1)) + 0.5 * rng.standard_normal((1, captions))
-    own = rng.integers(0, images, captions)
-    free = np.zeros(affinity.shape, bool)
-    free[own, np.arange(captions)] = True
-    true = free | (affinity >= np.sort(affinity.ravel())[-int(matches * images)])
+    free = np.arange(captions) // 5 == np.arange(images)[:, None]
+    true = free | (affinity >= np.sort(affinity.ravel())[-matches * images])
     common = rng.standard_normal(affinity.shape)
     scores = {
         model: affinity + shared * common + noise * rng.standard_normal(affinity.shape)
         for model, (shared, noise) in (ANNOTATORS | OUTSIDE).items()
     }
     of_captions = {model: one.T for model, one in scores.items()}
-    names = list(ANNOTATORS)
-    one = bed_of("both", scores, names, sets_of(true), sets_of(free), range(images))
-    other = bed_of("both", of_captions, names, sets_of(true.T), sets_of(free.T), range(captions), to_captions=False)
-    return [one.whole(seed=1), replace(other, groups=own).whole(seed=1)]
+    beds = (
+        bed_of("both", scores, list(ANNOTATORS), sets_of(true), sets_of(free), range(images)),
+        bed_of(
+            "both", of_captions, list(ANNOTATORS), sets_of(true.T), sets_of(free.T), range(captions), to_captions=False
+        ),
+    )
+    return [bed.whole(seed) for bed in beds]
 
 
 def sets_of(rows):

@@ -134,6 +134,9 @@ def test_the_command_sets_all_policies_side_by_side(finished):
     assert {one["kind"] for one in first["effects"]} == {"counted"}
     assert audit["pairs"]["low"] <= audit["pairs"]["mean"] < greedy["pairs"]["mean"] <= everything["pairs"]["mean"]
     assert audit["recall"]["mean"] < greedy["recall"]["mean"]
+    assert greedy["recall_low"]["mean"] <= greedy["estimated_recall"]["mean"] <= greedy["recall_high"]["mean"]
+    assert (greedy["question"], greedy["level"], everything["estimated_recall"]["mean"]) == ("these", 0.95, None)
+    assert greedy["scores"][0]["guarded"] is not None
     text = run("--audit-share", "0.5", "--replays", "2")
     assert text.startswith(f"Round all as it was run: {finished.judgments} judgments")
     assert "2 replays from seed 0" in text
