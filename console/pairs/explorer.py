@@ -12,9 +12,17 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 
 from annotation.models import Judgment
-from console.pairs.forms import ConclusionForm, SavedFilterForm
-from console.pairs.last_act import last_act, remember_act
-from console.pairs.light_table import COLUMNS, SIZES, VIEWS, Layout, chips_of, layout_of, page_and_sides
+from console.pairs.conclusions import ConclusionForm, last_act, remember_act
+from console.pairs.light_table import (
+    COLUMNS,
+    SIZES,
+    VIEWS,
+    Layout,
+    SavedFilterForm,
+    chips_of,
+    layout_of,
+    page_and_sides,
+)
 from console.pairs.pair_filters import PairFilter
 from console.pairs.pair_lines import Pair, as_csv, lines_of
 from console.pairs.places import PairScope

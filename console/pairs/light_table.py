@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import urlencode
 
+from django import forms
 from django.core.paginator import Page
-from django.forms import ChoiceField
 from django.http import HttpRequest, QueryDict
 
 from console.pagination import page_of
@@ -67,6 +67,12 @@ def layout_of(address: QueryDict) -> Layout:
     return Layout(view, columns, size)
 
 
+class SavedFilterForm(forms.Form):
+    """The name of a filter that a person keeps."""
+
+    name = forms.CharField(max_length=40)
+
+
 @dataclass(frozen=True)
 class Chip:
     """A filter that is set, in words, and the query string of the page without it."""
@@ -90,7 +96,7 @@ def _words(form: PairFilter, name: str) -> str:
     if chosen is True:
         return "yes"
     field = form.fields[name]
-    named = cast("Iterable[tuple[str, str]]", field.choices) if type(field) is ChoiceField else []
+    named = cast("Iterable[tuple[str, str]]", field.choices) if type(field) is forms.ChoiceField else []
     return str(dict(named).get(chosen, chosen))
 
 

@@ -10,8 +10,7 @@ from django.urls import reverse
 
 from annotation.models import Assignment
 from console.pagination import page_of
-from console.pairs.forms import CONCLUSIONS, ConclusionForm
-from console.pairs.last_act import forget_act, last_act, page_of_act, remember_act
+from console.pairs.conclusions import CONCLUSIONS, ConclusionForm, forget_act, last_act, page_of_act, remember_act
 from console.pairs.pair_sheets import sheet_of
 from console.permissions import StaffRequest, members_only, researchers_only, reviewers_only, stewards_only
 from core.errors import CounterpartError

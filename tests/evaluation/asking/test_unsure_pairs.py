@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from evaluation.asking import greedy_rounds
-from evaluation.asking.greedy_rounds import ask_likely_matches
-from evaluation.asking.unsure_pairs import accuracy_of, unsure_pairs
+from evaluation.asking.greedy_rounds import accuracy_of, ask_likely_matches, unsure_pairs
 from evaluation.auditing.whole_queries import whole_queries
 from hits.models import Control, Item, Round
 from tests.evaluation.worlds import GREEDY, SMALL, judge_all, judge_last_top_up, known_pool, level_of, published

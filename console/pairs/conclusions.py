@@ -1,6 +1,11 @@
-"""The form in which a reviewer concludes on a pair, its group, its caption or its picture."""
+"""What a reviewer concludes on a pair, its group, its caption or its picture: the form, and the last act, kept in the
+person's session, which pages of pairs offer to undo."""
+
+from collections.abc import Sequence
+from typing import TypedDict, cast
 
 from django import forms
+from django.http import HttpRequest
 
 from corpus.models import Caption, Image
 from dataset.models import Review, Subject
@@ -8,6 +13,7 @@ from dataset.reviews.cases import group_of
 from dataset.reviews.reviews import LONGEST_REASON, Conclusion
 from hits.question import Level
 
+_KEY = "last_act"
 CONCLUSIONS = [*((str(level.value), level.label) for level in Level), ("kept", "keep"), ("excluded", "exclude")]
 
 
@@ -40,7 +46,35 @@ class ConclusionForm(forms.Form):
         return [(image.pk, caption.pk)]
 
 
-class SavedFilterForm(forms.Form):
-    """The name of a filter that a person keeps."""
+class LastAct(TypedDict):
+    """The ids of the reviews that it added, the image and caption of one of its pairs, and the page it was made on."""
 
-    name = forms.CharField(max_length=40)
+    reviews: list[int]
+    pair: tuple[int, int]
+    page: str
+
+
+def remember_act(
+    request: HttpRequest, reviews: Sequence[Review], seen: int | None, *, pair: tuple[int, int], page: str
+) -> None:
+    """Keep those of ``reviews`` that the person has added since they saw the page, up to id ``seen``: reviews that
+    others made before are not theirs to undo. An act that is sent twice is kept once."""
+    added = [review.pk for review in reviews if review.by_id == request.user.pk and review.pk > (seen or 0)]
+    if added:
+        request.session[_KEY] = LastAct(reviews=added, pair=pair, page=page)
+
+
+def last_act(request: HttpRequest, *, at: str = "") -> LastAct | None:
+    """Return the last act; with ``at`` only if its page has this address, whatever its query string."""
+    last = cast("LastAct | None", request.session.get(_KEY))
+    return last if last and last["page"].startswith(at) else None
+
+
+def page_of_act(request: HttpRequest, reviews: Sequence[str]) -> str:
+    """Return the page of the last act if it added these ``reviews``."""
+    last = last_act(request)
+    return last["page"] if last and [str(review) for review in last["reviews"]] == list(reviews) else ""
+
+
+def forget_act(request: HttpRequest) -> None:
+    request.session.pop(_KEY, None)
