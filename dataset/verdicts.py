@@ -84,10 +84,10 @@ def aggregate_round(
     proposals = codes.added_to(proposals_of([round])) if method == "consensus" else None
     try:
         fit = fit_votes(votes, method, proposals=proposals, seed=seed)
+        reviewed = _reviewed_at_random(round, votes, codes)
+        certainty = certainty_of(votes, answers, sides=fit.sides(ties), reviewed=reviewed)
     except ValueError as error:
         raise CounterpartError(f"Round {round}: {error}") from error
-    reviewed = _reviewed_at_random(round, votes, codes)
-    certainty = certainty_of(votes, answers, sides=fit.sides(ties), reviewed=reviewed)
     worth = certainty.figures
     figures = _figures(conclusions(votes, fit, ties, certainty), task_type_of(round))
     figures |= {name: worth[name] for name in SAID if worth[name] is not None}
@@ -119,9 +119,8 @@ def _reviewed_at_random(round: Round, votes: Votes, codes: PairCodes) -> dict[in
             yield codes.images.keys[images], codes.captions.keys[captions]
 
     found = random_prefix(keys(), round.seed, Reviewed.of(review_rows(round.pool.collection)))
-    images, captions = (list(side) for side in zip(*found, strict=True)) if found else ([], [])
-    places = codes.images.keys.get_indexer(pd.Index(images)), codes.captions.keys.get_indexer(pd.Index(captions))
-    return dict(zip(codes.of(*places).tolist(), found.values(), strict=True))
+    items = codes.added_to(pd.DataFrame(list(found), columns=["image", "caption"]))["item"]
+    return dict(zip(items.tolist(), found.values(), strict=True))
 
 
 def rejections_so_far(round: Round) -> str:

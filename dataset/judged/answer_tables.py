@@ -81,7 +81,7 @@ def control_answers(round: Round) -> pd.DataFrame:
     answers a pair once (``Judgment``), so that no control is answered by heart."""
     answers = answers_in(round).filter(UNRETIRED, assignment__state__in=Assignment.SUBMITTED)
     table = read_table(answers.exclude(assignment__in=thrown_out_otherwise(round).order_by().values("pk")), CONTROL)
-    return table.assign(counted=table.pop("state") == Assignment.State.ACCEPTED)
+    return table.assign(set=table["answer_set"], counted=table.pop("state") == Assignment.State.ACCEPTED)
 
 
 def thrown_out_otherwise(round: Round) -> AssignmentQuerySet:

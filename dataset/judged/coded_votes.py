@@ -85,17 +85,16 @@ def read_round(round: Round, *, progress: Progress = silent) -> tuple[Votes, Pai
     controls = Item.objects.filter(hit__round=round, control__isnull=False)
     polarities = pd.Series(dict(controls.values_list("pk", "control__polarity")), dtype="str")
     kinds = polarities.map(KINDS.index)
-    known = control_answers(round)
     accepted = Assignment.objects.filter(hit__round=round, state=Assignment.State.ACCEPTED).with_hit()
-    counted: Any = np.array(accepted.order_by().values_list("pk", "worker"), np.int64).reshape(-1, 2)
-    sets = np.union1d(counted[:, 0], known["answer_set"])
+    counted = pd.DataFrame.from_records(accepted.order_by().values_list("pk", "worker"), columns=["set", "worker"])
+    answers, sets = ControlAnswers.of(control_answers(round), counted)
 
     def coded(rows: NDArray) -> NDArray:
         votes = np.zeros(len(rows), VOTE)
         candidates = codes.of(images.places(rows["image"]), captions.places(rows["caption"]))
         votes["code"] = candidates + pd.Series(rows["item"]).map(kinds).fillna(0).to_numpy(np.int64)
         votes["worker"] = workers.places(rows["worker"])
-        votes["set"] = np.searchsorted(sets, rows["answer_set"])
+        votes["set"] = sets.get_indexer(pd.Index(rows["answer_set"]))
         votes["label"] = rows["level"] - LEVELS[0]
         return votes
 
@@ -108,23 +107,4 @@ def read_round(round: Round, *, progress: Progress = silent) -> tuple[Votes, Pai
         kinds=np.array([[level in RIGHT.get(kind, LEVELS) for level in LEVELS] for kind in KINDS]),
         kind_of=lambda items: items % len(KINDS),
     )
-    return votes, codes, _control_answers(known, codes, sets, counted)
-
-
-def _control_answers(known: pd.DataFrame, codes: PairCodes, sets: Codes, counted: Codes) -> ControlAnswers:
-    """Return answers to controls by the places of their sets among ``sets``. ``counted``: the ids of the sets that
-    count, and of their workers."""
-    whose = np.concatenate([counted, known[["answer_set", "worker"]]])
-    worker = np.zeros(len(sets), np.int64)
-    worker[np.searchsorted(sets, whose[:, 0])] = np.unique(whose[:, 1], return_inverse=True)[1]
-    side = (known["control"] == KINDS[2]).to_numpy()
-    right = known["level"].isin(RIGHT["positive"]).to_numpy() == side
-    sides = ((codes.images, "image"), (codes.captions, "caption"))
-    return ControlAnswers(
-        worker=worker,
-        counted=np.isin(sets, counted[:, 0]),
-        control=codes.of(*(keys.places(known[name].to_numpy()) for keys, name in sides)),
-        of_set=np.searchsorted(sets, known["answer_set"]),
-        side=side.astype(np.int64),
-        right=right.astype(np.int64),
-    )
+    return votes, codes, answers

@@ -2,12 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from django.db.models import Min
 from django.utils.crypto import salted_hmac
 
 from annotation.models import Assignment
@@ -27,10 +26,7 @@ def judgment_rows(rounds: Sequence[Round], *, key: str) -> Iterator[ReleasedJudg
     ``key`` is the secret of the pseudonyms: those of two releases cannot be linked without the keys.
     """
 
-    @cache
-    def pseudonym(worker: str) -> str:
-        return salted_hmac("dataset.pseudonyms", worker, secret=key, algorithm="sha256").hexdigest()[:12]
-
+    pseudonym = cache(partial(pseudonym_of, key=key))
     for round in sorted(rounds, key=lambda one: one.name):
         items = _items_of(round)
         for hit, of_hit in groupby(_rows_of(round), key=itemgetter("item__hit__number")):
@@ -136,18 +132,15 @@ def side_by_side(
             now = next(theirs, None)
 
 
-def sets_apart(rounds: Sequence[Round]) -> set[tuple[str, int, int]]:
-    """Return the answer sets that were ``thrown_out_otherwise``: round, HIT and assignment as in ``judgment_rows``."""
-    found = set()
-    for round in rounds:
-        names = dict(thrown_out_otherwise(round).order_by().values_list("pk", "hit"))
-        stored = answers_in(round).filter(assignment__hit__in=set(names.values()))
-        rows = stored.values("assignment__hit__number", "assignment").annotate(first=Min("pk"))
-        ordered = rows.order_by("assignment__hit__number", "first")
-        for hit, sets in groupby(ordered, key=itemgetter("assignment__hit__number")):
-            numbered = enumerate((one["assignment"] for one in sets), 1)
-            found |= {(round.name, hit, number) for number, assignment in numbered if assignment in names}
-    return found
+def sets_apart(rounds: Sequence[Round], *, key: str) -> set[tuple[str, int, str]]:
+    """Return the answer sets that were ``thrown_out_otherwise``, by round, HIT and pseudonym."""
+    columns = ("hit__round__name", "hit__number", "worker__pseudonym")
+    rows = (row for round in rounds for row in thrown_out_otherwise(round).values_list(*columns))
+    return {(name, hit, pseudonym_of(worker, key)) for name, hit, worker in rows}
+
+
+def pseudonym_of(worker: str, key: str) -> str:
+    return salted_hmac("dataset.pseudonyms", worker, secret=key, algorithm="sha256").hexdigest()[:12]
 
 
 def pseudonym_key(version: str) -> str:

@@ -17,7 +17,6 @@ from dataset.versions.version_files import JUDGMENTS, UNCOUNTED, checked_file, l
 
 SET = ["round", "hit", "assignment"]
 """What names an answer set."""
-SetName = tuple[str, int, int]
 NOT_COUNTED_AGAIN = "Its certainty cannot be counted again"
 FLAGS = ["control_retired", "simulated", "counted"]
 TEXTS = ("round", "control", "worker", "image", "caption", "shortcoming", "wrong_way")
@@ -45,8 +44,9 @@ def votes_among(answers: pd.DataFrame) -> pd.DataFrame:
     return answers[answers["counted"] & ~answers["retired"]].reset_index(drop=True)
 
 
-def uncounted_sets(answers: pd.DataFrame, apart: Collection[SetName] = ()) -> list[UncountedSet]:
-    """Return the tally of the answer sets that do not count and answered a control, without those ``apart``."""
+def uncounted_sets(answers: pd.DataFrame, apart: Collection[tuple[str, int, str]] = ()) -> list[UncountedSet]:
+    """Return the tally of the answer sets that do not count and answered a control, without those ``apart``
+    (``sets_apart``)."""
     known = _on_controls(answers)
     known = known[~known["counted"]]
     match = known["control"] == "positive"
@@ -55,7 +55,8 @@ def uncounted_sets(answers: pd.DataFrame, apart: Collection[SetName] = ()) -> li
         right_none=right & ~match, asked_none=~match, right_match=right & match, asked_match=match
     )
     rows = sums.groupby([*SET, "worker"]).sum().reset_index().itertuples(index=False)
-    return [UncountedSet(*row) for row in rows if row[: len(SET)] not in apart]
+    tally = [UncountedSet(*row) for row in rows]
+    return [one for one in tally if (one.round, one.hit, one.worker) not in apart]
 
 
 def control_answers(answers: pd.DataFrame, uncounted: Iterable[UncountedSet]) -> pd.DataFrame:

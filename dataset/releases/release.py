@@ -134,7 +134,7 @@ def _render(
     if rounds:
         files.append(render_judgments(judgment_rows(rounds, key=version.pseudonym_key), folder, progress))
         answers = with_sets(read_answers(files[-1], *SET))
-        uncounted = uncounted_sets(answers, sets_apart(rounds))
+        uncounted = uncounted_sets(answers, sets_apart(rounds, key=version.pseudonym_key))
         files.append(render_uncounted(uncounted, folder))
         votes = votes_among(answers)
         controls = control_answers(answers, uncounted)

@@ -178,21 +178,14 @@ def verdicts_on(
 ) -> tuple[dict[Pair, PairVerdict], Mapping[str, Any] | None]:
     """Return one verdict per candidate pair, from the votes of all rounds together, and their certainty if ``answers``
     to controls are given; ``certain`` as of ``full_conclusion``."""
-    wanted = certain.get("answers") is not None
     found = full_conclusion(
-        votes,
-        method=policies.method,
-        ties=policies.ties,
-        proposals=proposals,
-        seed=policies.seed,
-        certain=wanted,
-        **certain,
+        votes, method=policies.method, ties=policies.ties, proposals=proposals, seed=policies.seed, **certain
     )
     table = found.verdicts
     figures = found.certainty.figures if found.certainty else None
     simulated = votes[votes["control"] == ""].groupby(["image", "caption"])["simulated"].sum()
     shares = table[["share_1", "share_2", "share_3", "share_4"]].to_numpy(float).tolist()
-    probabilities = table["probability"].tolist() if wanted else [None] * len(table)
+    probabilities = table["probability"].tolist() if figures else [None] * len(table)
     rows = zip(
         *(table[name] for name in ("image", "caption", "level")), shares, table["votes"], probabilities, strict=True
     )

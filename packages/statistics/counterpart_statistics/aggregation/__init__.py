@@ -151,12 +151,13 @@ def full_conclusion(
     labels = pd.DataFrame({"item": items, "worker": votes["worker"], "label": votes["level"]})
     submitted = None
     if answers is not None:
-        labels["set"], submitted = _numbered_sets(votes, answers)
+        submitted, names = ControlAnswers.of(answers, votes[["set", "worker"]])
+        labels["set"] = names.get_indexer(pd.Index(votes["set"]))
     read = read_votes(labels, levels=LEVELS, gold=gold)
     del labels, items
     fit = fit_votes(read, method, proposals=_by_item(proposals, pairs), seed=seed)
     certainty = None
-    if certain:
+    if certain or answers is not None:
         chosen = {"sides": fit.sides(ties), **_by_code(pairs, kept, reviewed or {})}
         certainty = certainty_of(read, submitted, **chosen)
     parts = list(conclusions(read, fit, ties, certainty))
@@ -208,22 +209,6 @@ def _by_code(pairs: pd.DataFrame, kept: Collection[Pair] | None, reviewed: Mappi
     by_code = {codes[pair]: is_match for pair, is_match in reviewed.items() if pair in codes}
     counted = np.isin(pairs.index, [codes[pair] for pair in kept or () if pair in codes])
     return {"reviewed": by_code, "kept": None if kept is None else lambda batch: counted[batch.rows["code"]]}
-
-
-def _numbered_sets(votes: pd.DataFrame, answers: pd.DataFrame) -> tuple[NDArray[np.int64], ControlAnswers]:
-    """Return the number of each vote's set, and the answers to controls by these numbers."""
-    sets, names = pd.factorize(pd.concat([votes["set"], answers["set"]]), sort=True)
-    workers, _ = pd.factorize(pd.concat([votes["worker"], answers["worker"]]), sort=True)
-    worker = np.zeros(len(names), np.int64)
-    worker[sets] = workers
-    counted = np.zeros(len(names), bool)
-    counted[sets[: len(votes)]] = True
-    counted[sets[len(votes) :][answers["counted"].to_numpy()]] = True
-    side = answers["control"].to_numpy() == "positive"
-    right = np.isin(answers["level"], MATCH) == side
-    controls = answers.groupby(["image", "caption"]).ngroup()
-    given = [np.asarray(one, np.int64) for one in (controls, sets[len(votes) :], side, right)]
-    return sets[: len(votes)], ControlAnswers(worker, counted, *given)
 
 
 def _numbered(votes: pd.DataFrame) -> tuple[pd.DataFrame, "pd.Series[int]"]:

@@ -80,7 +80,7 @@ def certainty_of(
     """
     is_match = np.isin(votes.levels, list(match))
     given = answers or _answers_among(votes, is_match)
-    if any(int(batch.sets.max(initial=-1)) >= len(given.worker) for batch in votes.batches()):
+    if not all(np.isin(batch.sets, np.arange(len(given.worker))).all() for batch in votes.batches()):
         raise ValueError("Some votes are of answer sets that are not among those of the answers to controls.")
     crowd = crowd_of(given)
     pairs = Pairs(votes, given, is_match, shared_errors(given, crowd))

@@ -7,13 +7,16 @@ of its set would be, under a beta distribution of rates; a worker's other sets c
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from counterpart_statistics.aggregation.votes import Codes, Floats
+from counterpart_statistics.judged import MATCH
 
 ALIKE = 5.0  # how alike workers are beforehand, in answers
 RIGHT = 4  # right answers that the crowd is given beforehand
@@ -49,6 +52,22 @@ class ControlAnswers:
     @classmethod
     def none(cls) -> "ControlAnswers":
         return cls(*np.zeros((6, 0), np.int64))
+
+    @classmethod
+    def of(cls, answers: pd.DataFrame, counted: pd.DataFrame) -> tuple["ControlAnswers", "pd.Index[Any]"]:
+        """Return answers to controls by numbers, and the names of the numbered sets. ``answers``: ``image``,
+        ``caption``, ``worker``, ``set``, ``control`` (its polarity), ``level`` and ``counted`` of each; ``counted``:
+        ``set`` and ``worker`` of sets that count, of each once or more."""
+        whole = pd.concat([counted.assign(counted=True), answers])[["set", "worker", "counted"]]
+        sets = whole.drop_duplicates("set").sort_values("set")
+        names = pd.Index(sets["set"])
+        side = answers["control"].to_numpy() == "positive"
+        right = np.isin(answers["level"], MATCH) == side
+        controls = answers.groupby(["image", "caption"]).ngroup()
+        numbers = (controls, names.get_indexer(pd.Index(answers["set"])), side, right)
+        workers = pd.factorize(sets["worker"])[0]
+        is_counted = sets["counted"].to_numpy(bool)
+        return cls(workers, is_counted, *(np.asarray(one, np.int64) for one in numbers)), names
 
     @cached_property
     def sums(self) -> tuple[Floats, Floats]:
