@@ -7,7 +7,7 @@ from math import nan
 from core.text import counted
 from corpus.models import Collection
 from counterpart_metrics.figures import Figure
-from counterpart_statistics.auditing.model_scores import WHICH, ModelDifference, ModelEstimate, limits_of, percent
+from counterpart_statistics.auditing.model_scores import ModelDifference, ModelEstimate, limits_of, percent
 from crowd.posting.publication import BEGUN
 from evaluation.auditing.round_estimates import RoundEstimates
 from evaluation.models import Run
@@ -25,16 +25,12 @@ class EstimateBoard:
         board: models by metrics; the metric that orders the models comes first.
         notes: sentences on how much was judged and what is missing.
         differences: of models that follow each other in the order of the first column.
-        level: confidence of the intervals, as it is printed.
-        which: the queries that they are for.
     """
 
     direction: Direction
     board: Board
     notes: Sequence[str]
     differences: Sequence[ModelDifference]
-    level: str
-    which: str
 
     def of_run(self, run: Run) -> "EstimateBoard":
         """Return the row of a run and its differences alone; without rows if the run is not estimated."""
@@ -109,8 +105,7 @@ def _board(
     ]
     if found[0].missing:
         notes.append("The interval of a difference holds at one look that was planned, not at the best of many.")
-    one = found[0].estimate
-    return EstimateBoard(direction, Board(columns, rows), notes, steps, percent(one.level), WHICH[one.question])
+    return EstimateBoard(direction, Board(columns, rows), notes, steps)
 
 
 def _cell(one: ModelEstimate, best: float, open_orders: set[tuple[str, str]]) -> Cell:

@@ -111,6 +111,7 @@ def test_measured_figures_are_returned(reader):
     assert (answer["benchmark"], answer["model"], answer["notes"]) == ("eccv", "clip", ["lacks some"])
     assert answer["figures"][0] == figure | {
         **{"direction": "i2t", "metric": "R@1", "kind": "counted", "estimand": "matches of eccv"},
+        **{"question": "like", "level": 0.95},
         **{"best": False, "not_significantly_worse": False},
     }
 

@@ -89,7 +89,7 @@ def test_pmrp_reads_cocos_instances(tmp_path):
     for zeta in (0, 1):
         assert found[f"PMRP ζ={zeta}"]["value"] == pytest.approx(wanted[f"PMRP ζ={zeta}"]["t2i"], abs=1e-12)
     head = evaluate("--benchmark", "pmrp", *files, "--csv").splitlines()[0]
-    assert head == "model,pmrp t2i PMRP ζ=0,kind,estimand,n_queries"  # table 4's, by default
+    assert head == "model,pmrp t2i PMRP ζ=0,kind,estimand,question,level,n_queries"  # table 4's, by default
 
 
 def test_policies_serve_benchmarks_too(rankings):
