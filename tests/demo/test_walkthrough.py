@@ -74,7 +74,7 @@ def _an_audit_of_a_part_estimates_the_scores_and_saves_money() -> None:
     judged = Round.objects.get(name=JUDGED)
     text = savings(judged)
     assert re.search(r"\$\d+\.\d\d of \$\d+\.\d\d saved", text)
-    rows = re.findall(r"(\d\.\d{3}) \[.*?\] +\S+ \[(\d\.\d{3}), (\d\.\d{3})\]", text)
+    rows = re.findall(r"(\d\.\d{3}) +\d\.\d{3} \[(\d\.\d{3}), (\d\.\d{3})\]", text)
     assert len(rows) == 10
     held = [float(low) <= float(counted) <= float(high) for counted, low, high in rows]
     assert sum(held) >= 8
