@@ -21,6 +21,7 @@ from dataset.releases.release import release as release_version
 from dataset.releases.release_parameters import AggregateParameters, ReleaseParameters
 from dataset.reviews.cases import update_queue
 from dataset.reviews.cleanup import suggest_clean_up
+from dataset.reviews.random_reviews import drawn_verdicts
 from dataset.turns import TurnParameters, next_name, take_turn, version_of
 from dataset.verdicts import aggregate as aggregate_votes
 from hits.models import Round
@@ -62,6 +63,7 @@ def aggregate(job: Job, progress: JobProgress) -> str:
     figures = aggregate_votes(parameters, actor=job.actor, progress=progress)
     counts = f"{counted(figures['judgments'], 'vote')} counted: {counted(figures['pairs'], 'verdict')}"
     made = Aggregation.objects.get(round__name=parameters.round, method=parameters.method)
+    drawn_verdicts(made)  # so that no page waits for the draw
     return f"{counts} by {parameters.method}. {next(round_sentences(made.certainty), '')}".strip()
 
 

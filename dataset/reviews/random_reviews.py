@@ -21,7 +21,7 @@ from hits.question import RIGHT_LEVELS
 
 MOST = 1_000
 """Verdicts of a draw that pages offer and count."""
-_DAY = 86_400
+_MONTH = 30 * 86_400
 
 
 class Drawn(NamedTuple):
@@ -69,10 +69,11 @@ def random_reviews(aggregation: Aggregation) -> Checked:
 
 
 def drawn_verdicts(aggregation: Aggregation) -> list[Drawn]:
-    """Return the first verdicts of the round's draw. Cached: they change only when the votes are counted again."""
+    """Return the first verdicts of the round's draw. Cached: they change only when the votes are counted again, and a
+    draw from a million takes ten seconds."""
     key = f"drawn:{aggregation.pk}:{aggregation.at.isoformat()}"
     draw = partial(first_drawn, aggregation, MOST, seed=aggregation.round.seed)
-    return cache.get_or_set(key, draw, timeout=_DAY) or []
+    return cache.get_or_set(key, draw, timeout=_MONTH) or []
 
 
 def first_drawn(aggregation: Aggregation, n: int, *, seed: int, votes: int | None = None) -> list[Drawn]:
