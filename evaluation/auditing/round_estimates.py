@@ -28,6 +28,13 @@ from mitl.models import Annotator
 NAMES = {"R-P": "R-Precision", **{name: name for name in METRICS}}
 """What a metric may be called → its name."""
 Design = Literal["packed", "all", "audit"]
+QueriesOption = Annotated[
+    Question,
+    forms.ChoiceField(
+        choices=choices(*get_args(Question)),
+        help_text="what an interval is of: what judging all of these queries would say, or queries drawn like them",
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -48,13 +55,7 @@ class ScoreParameters(Parameters):
         Option(metavar="A,B"),
     ] = USUAL
     merge: Annotated[str, "match sources that count without a judgment, as release merges them"] = "original"
-    queries: Annotated[
-        Question,
-        forms.ChoiceField(
-            choices=choices(*get_args(Question)),
-            help_text="what an interval is of: what judging all of these queries would say, or queries drawn like them",
-        ),
-    ] = "these"
+    queries: QueriesOption = "these"
     confidence: Annotated[
         float, ConfidenceField(help_text="confidence of each interval, at all looks together"), Option(metavar="P")
     ] = 0.95

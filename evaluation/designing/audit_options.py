@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, get_args
+from typing import Annotated
 
 from django import forms
 
@@ -11,7 +11,7 @@ from core.parameters import Option, Parameters, choices
 from counterpart_statistics.auditing.audit_designs import HitTerms
 from counterpart_statistics.auditing.plan_basis import Prior
 from counterpart_statistics.estimation import METRICS
-from counterpart_statistics.estimation.intervals import Question
+from evaluation.auditing.round_estimates import QueriesOption
 from hits.models import Round
 from hits.prices import cents
 from hits.rounds.round_parameters import DollarField
@@ -25,13 +25,7 @@ class AuditOptions(Parameters):
         str,
         forms.ChoiceField(choices=choices(*METRICS), help_text="metric whose intervals are shown and compared"),
     ] = METRICS[0]
-    queries: Annotated[
-        Question,
-        forms.ChoiceField(
-            choices=choices(*get_args(Question)),
-            help_text="what an interval is of: what judging all of these queries would say, or queries drawn like them",
-        ),
-    ] = "these"
+    queries: QueriesOption = "these"
     width: Annotated[
         float | None,
         forms.FloatField(
