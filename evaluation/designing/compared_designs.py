@@ -43,8 +43,8 @@ class ComparedDesigns:
     @cached_property
     def cheapest(self) -> AuditDesign | None:
         """The cheapest design whose intervals are all as narrow as the target; None without one or a target."""
-        target = self.options.width or 0
-        narrow = [one for one in self.designs if one.widest(self.options.metric) <= target]
+        target = self.options.width
+        narrow = [one for one in self.designs if target and one.widest(self.options.metric) <= target]
         return min(narrow, key=lambda one: one.cost, default=None)
 
     @property

@@ -229,6 +229,7 @@ def test_audits_are_planned_from_a_judged_round_with_costs_and_widths(finished, 
 def test_an_audit_plans_the_next_one_and_the_cheapest_of_a_wished_width_is_named(audit):
     designs = json.loads(plans("audit", "--grid", "--json"))["designs"]
     assert len(designs) == 1 + 19 * 4
+    assert "The cheapest that is narrow" not in plans("audit", "--grid")
     text = plans("audit", "--grid", "--width", "0.9")
     assert "The cheapest that is narrow" in text
     assert plans("audit", "--width", "0.001").splitlines()[-1].startswith("all ")  # which counts these queries
