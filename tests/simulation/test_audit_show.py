@@ -103,7 +103,7 @@ def test_a_greedy_round_stops_by_its_own_rule_and_is_released_with_its_guard(tmp
     call_command("simulate", "greedy", workers=12, seed=1, profile=profile(), stdout=StringIO())
     made = Round.objects.get(name="greedy")
     assert {one.opened is None for one in made.top_ups.all()} == {True, False}  # further votes, and likely matches
-    stopped = re.search(r"About (\d+)% of the matches are found", why_stopped(made))
+    stopped = re.search(r"Enough: about (\d+)% found", why_stopped(made))
     assert int(stopped.group(1)) >= 80
     call_command("close", "greedy", stdout=StringIO())
     figures_printed("release", "v1", collection="zoo", queries=pool.sample.name, rounds="greedy")
