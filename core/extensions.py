@@ -47,7 +47,7 @@ EXPORT_FORMATS = {
 TASK_TYPES = {
     "levels": "hits.task_types.levels.LEVELS",
     "checkbox": "hits.task_types.checkbox.CHECKBOX",
-    "expert": "hits.task_types.expert.EXPERT",
+    "expert": "hits.task_types.levels.EXPERT",
     "determinate": "hits.task_types.determinate.DETERMINATE",
     "preference": "hits.task_types.ranking_preference.PREFERENCE",
     "caption": "hits.task_types.caption_writing.CAPTION",

@@ -5,8 +5,8 @@ from django.db import transaction
 
 from annotation.models import Assignment, Decision, Payment
 from annotation.money.payments import mark_reward_paid, owe
+from annotation.review.appeals import pay_for_begun
 from annotation.review.decisions import DECIDABLE, for_ruling, held, rule
-from annotation.review.lost_work import pay_for_begun
 from annotation.work.leases import move
 from core.errors import CounterpartError
 from core.events import record

@@ -10,7 +10,7 @@ from django.db import connection
 
 from annotation.models import Admission, QualificationTest
 from annotation.people.admission import make_admission
-from annotation.people.best_levels import Best, set_best
+from annotation.people.qualification_questions import Best, set_best
 from annotation.people.qualification_tests import QualificationPlan, make_test
 from console.permissions import ADMIN
 from core.errors import CounterpartError

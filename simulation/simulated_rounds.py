@@ -18,9 +18,8 @@ from core.text import counted
 from hits.models import Round, Seat
 from hits.task_types import task_type_of
 from simulation.doors.base import Door, Turn
-from simulation.doors.direct import DirectDoor
+from simulation.doors.direct import DirectDoor, PagesDoor
 from simulation.doors.platform_door import PlatformDoor, site_of
-from simulation.doors.web import PagesDoor
 from simulation.profiles import DEFAULT, Profile, load_profile
 from simulation.simulated_workers import Person, Reviewer, answer_hit, make_crowd
 from simulation.truth import Seen, default_source, true_levels

@@ -37,9 +37,9 @@ from annotation.people.admission import (
     is_paused,
     join_round,
     permit_of,
+    use_invitation,
 )
 from annotation.people.consent import NotAgreedError, current_sheet, give_consent, has_agreed
-from annotation.people.invitations import use_invitation
 from annotation.people.workers import actor_of, worker_for
 from annotation.review.appeals import appeal, ask_for_pay
 from annotation.work.leases import lease_seat

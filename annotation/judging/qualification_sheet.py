@@ -13,8 +13,7 @@ from annotation.models import QualificationTest
 from annotation.work.answers import Answer, Places
 from hits.models import Round
 from hits.task_types import task_type_of
-from hits.task_types.grammar import GRAMMAR
-from hits.task_types.levels import LEVELS
+from hits.task_types.levels import GRAMMAR, LEVELS
 
 
 def question_of(test: QualificationTest, round: Round) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from django.http import QueryDict
 from annotation.models import ConsentSheet
 from annotation.work.answers import Answer, Places
 from annotation.work.reports import Complaint
-from annotation.work.sentences import tidied
+from annotation.work.written_captions import tidied
 from core import clock
 from core.errors import CounterpartError, some_of
 from core.text import counted, trimmed

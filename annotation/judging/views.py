@@ -32,7 +32,7 @@ from annotation.judging.sheet_answers import (
 from annotation.models import Assignment
 from annotation.people.admission import permit_of
 from annotation.people.workers import actor_of
-from annotation.review.lost_work import work_again
+from annotation.review.appeals import work_again
 from annotation.work.answers import Answer, SeatLostError, items_in, places_among, places_of, save_draft
 from annotation.work.leases import extend_lease, return_assignment
 from annotation.work.reports import report_pair

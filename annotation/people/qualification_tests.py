@@ -9,8 +9,7 @@ from typing import Annotated
 from django.db import transaction
 
 from annotation.models import QualificationTest, TestAttempt, TestItem, Worker
-from annotation.people.best_levels import level_as_graded
-from annotation.people.qualification_questions import NEGATIVE, POSITIVE, draw_pairs, read_sentences
+from annotation.people.qualification_questions import NEGATIVE, POSITIVE, draw_pairs, level_as_graded, read_sentences
 from annotation.people.workers import actor_of, locked
 from core.errors import CounterpartError, some_of
 from core.events import record

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from annotation.models import Assignment, Draft
-from annotation.work.sentences import check_sentence, core_of
+from annotation.work.written_captions import check_sentence, core_of
 from core import clock
 from core.database.fixed_queries import FixedQuery
 from core.errors import CounterpartError, some_of

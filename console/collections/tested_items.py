@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from annotation.models import QualificationTest, TestItem
-from annotation.people.best_levels import LONGEST_REASON, Best, set_best
+from annotation.people.qualification_questions import LONGEST_REASON, Best, set_best
 from console.pagination import page_of
 from console.permissions import StaffRequest, researchers_only
 from console.refusals import refusals_in

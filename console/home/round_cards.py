@@ -6,8 +6,7 @@ from functools import partial
 
 from django.core.cache import cache
 
-from annotation.work.forecasts import Forecast, forecast_of
-from annotation.work.standing import Standing, standings
+from annotation.work.standing import Forecast, Standing, forecast_of, standings
 from console.charts.inline_bars import Segment
 from console.kept_figures import CountingTurn, kept_if_slow
 from console.rounds.figures import seat_bar

@@ -10,8 +10,7 @@ from django.http import QueryDict
 
 from corpus.models import Collection
 from hits.packing.designs import DEFAULT, DESIGNS
-from hits.task_types.expert import EXPERT
-from hits.task_types.levels import LEVELS
+from hits.task_types.levels import EXPERT, LEVELS
 
 PILOT_HITS = 5
 PAPER_QUERIES = {"images": 1_261, "captions": 1_333}

@@ -16,10 +16,9 @@ from django.views.decorators.cache import never_cache
 
 from annotation.models import Assignment, Pause
 from annotation.money.ledger import balances_of, owed_to_simulated
-from annotation.work.forecasts import forecast_of
 from annotation.work.judgments import votes_in
 from annotation.work.pair_status import unfinished_pairs
-from annotation.work.standing import standing_of
+from annotation.work.standing import forecast_of, standing_of
 from annotation.work.worker_records import SORTS, WorkerLine, totals_of, workers_of
 from console.home.needs import needs_of
 from console.kept_figures import CountingTurn, kept_if_slow

@@ -11,9 +11,8 @@ from annotation.judging.links import invitation_link
 from annotation.judging.wage_terms import wage_terms
 from annotation.models import Admission, Invitation
 from annotation.money.wages import Expectation, fair_reward, pilot_of
-from annotation.people.admission import places_left
+from annotation.people.admission import make_invitations, places_left, revoke_invitations
 from annotation.people.consent import empty_words
-from annotation.people.invitations import make_invitations, revoke_invitations
 from console.jobs import follow
 from console.pagination import page_of
 from console.permissions import StaffRequest, researchers_only

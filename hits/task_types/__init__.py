@@ -1,4 +1,4 @@
-"""The types of task, by the name that a round stores: one module each, with the template of its screen in
+"""The types of task, by the name that a round stores: each with the template of its screen in
 ``templates/judging/task_types/``. Only these know how a question is put and what its answers mean."""
 
 from core import extensions

@@ -12,7 +12,7 @@ from annotation.models import Report
 from annotation.people.consent import empty_words, write_words
 from annotation.review.decisions import decide
 from annotation.work.reports import Complaint, report_pair
-from annotation.work.sentences import has_words
+from annotation.work.written_captions import has_words
 from core.errors import CounterpartError
 from core.text import VISIBLE, check_words, is_visible, trimmed
 from corpus.readers.record import caption_record

@@ -4,9 +4,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Assignment
-from annotation.work.forecasts import forecast_of
 from annotation.work.leases import lease_seat
-from annotation.work.standing import standing_of
+from annotation.work.standing import forecast_of, standing_of
 from annotation.work.submissions import submit_answers
 from core.models import Event
 from crowd.models import Outbox, Posting, Visit

@@ -16,7 +16,7 @@ from annotation.models import Assignment
 from annotation.money.budget import set_ceiling
 from annotation.work.grading import flag
 from annotation.work.leases import lease_seat
-from annotation.work.milestones import notify_milestones
+from annotation.work.repair import notify_milestones
 from annotation.work.submissions import mark_submitted
 from core.work.jobs import cancel, open_job
 from crowd.channels.base import Listing

@@ -16,8 +16,8 @@ from annotation.money.payments import mark_reward_paid, owe, owe_bonus, withdraw
 from annotation.money.payroll import mark_wages, write_wages
 from annotation.people.admission import join_round
 from annotation.people.workers import exclude, readmit
+from annotation.review.appeals import pay_for_lateness
 from annotation.review.decisions import decide
-from annotation.review.lost_work import pay_for_lateness
 from annotation.work.answers import save_draft
 from annotation.work.grading import accept
 from annotation.work.leases import bind_seat, lease_seat

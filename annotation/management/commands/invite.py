@@ -6,7 +6,7 @@ from django.core.management.base import CommandParser
 
 from annotation.judging.links import invitation_link
 from annotation.models import Invitation
-from annotation.people.invitations import make_invitations, revoke_invitations
+from annotation.people.admission import make_invitations, revoke_invitations
 from core.errors import CounterpartError
 from core.progress import TerminalBar
 from core.untrusted import whole_number

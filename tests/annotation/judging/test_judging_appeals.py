@@ -8,9 +8,8 @@ from annotation.judging.links import worker_token
 from annotation.models import Appeal
 from annotation.money.payments import owe_bonus
 from annotation.review import decisions
-from annotation.review.appeals import answer_appeal
+from annotation.review.appeals import LATE, OUTAGE, answer_appeal
 from annotation.review.decisions import MassPolicy, reject
-from annotation.review.lost_work import LATE, OUTAGE
 from annotation.work.leases import lease_seat, return_assignment
 from crowd.outages import pay_for_outage
 from hits.models import Round

@@ -10,7 +10,7 @@ from django.utils.html import strip_tags
 from annotation.judging.links import Home, read_worker_token
 from annotation.models import Admission, Assignment, Draft, Exclusion, Participant, TestAttempt, Worker
 from annotation.people.admission import join_round, make_admission, pairs_seen
-from annotation.people.best_levels import Best, set_best
+from annotation.people.qualification_questions import Best, set_best
 from annotation.people.qualification_tests import QualificationPlan, make_test
 from annotation.people.receipts import completion_code
 from annotation.work.leases import lease_seat

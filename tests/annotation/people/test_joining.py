@@ -16,7 +16,7 @@ from django.utils import timezone
 from annotation.judging import links
 from annotation.judging.links import form_token
 from annotation.models import Admission, Assignment, Invitation, Participant, Worker
-from annotation.people.invitations import make_invitations, revoke_invitations
+from annotation.people.admission import make_invitations, revoke_invitations
 from annotation.people.receipts import completion_code, verify_code
 from annotation.work.grading import accept
 from annotation.work.leases import lease_seat, return_assignment

@@ -5,7 +5,7 @@ from contextlib import suppress
 import pytest
 
 from annotation.models import Admission, QualificationTest, TestAttempt, TestItem
-from annotation.people.best_levels import Best, set_best
+from annotation.people.qualification_questions import Best, set_best
 from annotation.people.qualification_tests import (
     QualificationPlan,
     answer_test,
@@ -18,7 +18,7 @@ from core.errors import CounterpartError
 from core.models import Event
 from corpus.models import Caption, Image, Match
 from hits.models import Control, Item
-from hits.task_types.grammar import GRAMMAR
+from hits.task_types.levels import GRAMMAR
 from tests.annotation.answering import home_of
 from tests.at_once import at_once
 from tests.factories import make_collection, make_round, make_worker

@@ -6,8 +6,8 @@ from django.utils import timezone
 
 from annotation.models import Admission, Assignment, Decision, Payment
 from annotation.money.payments import mark_paid
+from annotation.review.appeals import OUTAGE
 from annotation.review.decisions import decide
-from annotation.review.lost_work import OUTAGE
 from annotation.work.grading import accept, flag
 from annotation.work.leases import claim, expire_leases, lease_seat
 from annotation.work.submissions import mark_submitted

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from annotation.models import Appeal, Assignment, Decision, Payment, Rejection
 from annotation.money.payments import COMPENSATION, owe_bonus
-from annotation.review.appeals import WINDOW, answer_appeal, appeal, appealable_until, ask_for_pay
+from annotation.review.appeals import LATE, WINDOW, answer_appeal, appeal, appealable_until, ask_for_pay
 from annotation.review.decisions import (
     REVERSED,
     MassPolicy,
@@ -24,7 +24,6 @@ from annotation.review.decisions import (
     reversible_until,
     second,
 )
-from annotation.review.lost_work import LATE
 from annotation.work.leases import expire_leases, lease_seat, return_assignment
 from annotation.work.submissions import mark_submitted
 from core.errors import CounterpartError

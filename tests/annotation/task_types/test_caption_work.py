@@ -11,8 +11,8 @@ from annotation.money.payments import mark_paid
 from annotation.people.erasure import forget_worker
 from annotation.review.decisions import decide
 from annotation.work.answers import Answer, decode_answers, encode_answers, places_of
-from annotation.work.sentences import core_of, has_words
 from annotation.work.submissions import submit_answers
+from annotation.work.written_captions import core_of, has_words
 from core.errors import CounterpartError
 from corpus.imports import import_collection
 from corpus.models import Caption, Collection

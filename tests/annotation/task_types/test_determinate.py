@@ -14,7 +14,7 @@ from dataset.models import Verdict
 from dataset.outside_judgments.judgment_import import import_judgments
 from dataset.verdicts import aggregate_round
 from hits.models import Control, Item, Round, Seat
-from hits.task_types.expert import EXPERT
+from hits.task_types.levels import EXPERT
 from tests.annotation.answering import address, as_form, leased, right_answers
 from tests.annotation.task_types.rounds import make_asked, vote_on_first
 from tests.dataset.releasing import release_version

@@ -5,8 +5,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Assignment
-from annotation.work.forecasts import forecast_of, waits
-from annotation.work.standing import standing_of
+from annotation.work.standing import forecast_of, standing_of, waits
 from hits.models import Round
 from tests.annotation.cast import answer
 from tests.factories import make_round, make_worker
@@ -57,7 +56,7 @@ def test_the_last_missing_answer_has_a_forecast(db):
 def test_an_end_further_away_than_any_date_has_no_forecast(db, monkeypatch):
     made = make_round(hits=11)
     arrive(made, hours=[5, 4, 3, 2, 1])
-    monkeypatch.setattr("annotation.work.forecasts.waits", lambda *_: [1e15] * 3)
+    monkeypatch.setattr("annotation.work.standing.waits", lambda *_: [1e15] * 3)
     assert forecast_of(made, standing_of(made)) is None
 
 

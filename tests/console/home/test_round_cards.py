@@ -6,8 +6,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Assignment
-from annotation.work.forecasts import forecast_of
-from annotation.work.standing import standing_of
+from annotation.work.standing import forecast_of, standing_of
 from console import kept_figures
 from console.home import round_cards as cards
 from console.home.round_cards import round_cards

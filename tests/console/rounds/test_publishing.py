@@ -6,9 +6,8 @@ import pytest
 from django.urls import reverse
 
 from annotation.models import Admission, Invitation
-from annotation.people.admission import join_round
+from annotation.people.admission import join_round, make_invitations
 from annotation.people.consent import SHEET_WORDS
-from annotation.people.invitations import make_invitations
 from core.models import Event, Job
 from crowd.channels.base import ChannelError
 from crowd.jobs import publish as publish_job
