@@ -1,7 +1,8 @@
 """Signed links, which take the place of a login: who may see a page, and an error page for others."""
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property, wraps
@@ -150,22 +151,27 @@ def joined_round(join_key: str) -> Round:
 def home_of(token: str) -> Home:
     """Return the worker and the round that a personal link names."""
     with_link = "Open the link that you were sent again; your earlier work is not lost."
-    try:
+    with _faults_shown(expired=with_link, forged="Check that you copied all of it. " + with_link):
         home = read_worker_token(token)
-    except LinkReplacedError as replaced:
-        raise _replaced() from replaced
-    except SignatureExpired as expired:
-        raise Trouble("This link has expired", with_link, status=410) from expired
-    except BadSignature as forged:
-        raise Trouble("Invalid link", "Check that you copied all of it. " + with_link, status=404) from forged
     if home is None:
         raise Trouble("This round does not exist any more", "Ask the people who sent you the link.", status=404)
     return home
 
 
-def _replaced() -> Trouble:
-    text = "You have a new link, and this one no longer works. Use the new one, or ask the people who sent it to you."
-    return Trouble("This link was replaced", text, status=410)
+@contextmanager
+def _faults_shown(*, expired: str, forged: str) -> Iterator[None]:
+    """Raise Trouble, with these texts, for a link that cannot be read."""
+    try:
+        yield
+    except LinkReplacedError as error:
+        text = (
+            "You have a new link, and this one no longer works. Use the new one, or ask the people who sent it to you."
+        )
+        raise Trouble("This link was replaced", text, status=410) from error
+    except SignatureExpired as error:
+        raise Trouble("This link has expired", expired, status=410) from error
+    except BadSignature as error:
+        raise Trouble("Invalid link", forged, status=404) from error
 
 
 def refuse_excluded(home: Home) -> None:
@@ -177,16 +183,11 @@ def refuse_excluded(home: Home) -> None:
 
 def assignment_of(token: str) -> Assignment:
     """Return the assignment of the browser pool that a HIT's link names."""
-    try:
+    with _faults_shown(
+        expired="The link to a HIT works for a week. Your own page lists what you submitted.",
+        forged="Check that you copied all of it, or go back to your own page and continue from there.",
+    ):
         assignment = read_assignment_token(token)
-    except LinkReplacedError as replaced:
-        raise _replaced() from replaced
-    except SignatureExpired as expired:
-        text = "The link to a HIT works for a week. Your own page lists what you submitted."
-        raise Trouble("This link has expired", text, status=410) from expired
-    except BadSignature as forged:
-        text = "Check that you copied all of it, or go back to your own page and continue from there."
-        raise Trouble("Invalid link", text, status=404) from forged
     if assignment is None or assignment.is_outside:
         raise Trouble("This HIT does not exist any more", "Ask the people who sent you the link.", status=404)
     return assignment
@@ -207,21 +208,12 @@ def assignment_token(assignment: Assignment, *, salt: str = ASSIGNMENT_SALT) -> 
 def address_of_pictures(assignment: Assignment) -> str:
     """Return what the addresses of the HIT's pictures begin with. A person who is given one learns no
     link to the HIT."""
-    return _folder("judging:picture", assignment_token(assignment, salt=PICTURES_SALT))
+    return folder_of_pictures("judging:picture", assignment_token(assignment, salt=PICTURES_SALT))
 
 
-def address_of_test_pictures(home: Home) -> str:
-    """Return what the addresses of the test's pictures begin with."""
-    return _folder("judging:test_picture", worker_token(home.worker, home.round, salt=TEST_PICTURES_SALT))
-
-
-def address_of_practice_pictures(home: Home) -> str:
-    """Return what the addresses of the practice's pictures begin with."""
-    return _folder("judging:practice_picture", worker_token(home.worker, home.round, salt=PRACTICE_PICTURES_SALT))
-
-
-def _folder(name: str, token: str) -> str:
-    return reverse(name, args=[token, 0]).removesuffix("0/")
+def folder_of_pictures(page: str, token: str) -> str:
+    """Return what the addresses of the pictures begin with that ``page`` sends to the bearer of a token."""
+    return reverse(page, args=[token, 0]).removesuffix("0/")
 
 
 def copy_key(assignment: Assignment) -> str:
@@ -237,7 +229,7 @@ def form_token() -> str:
 def read_worker_token(token: str, *, salt: str = WORKER_SALT) -> Home | None:
     """Return the worker in the round; None if one of them is gone. Raises BadSignature, SignatureExpired and
     LinkReplacedError among them."""
-    pseudonym, round_id, version = _read(token, salt, WORKER_LIFE)
+    pseudonym, round_id, version = signing.loads(token, salt=salt, max_age=WORKER_LIFE)
     worker = Worker.objects.filter(pseudonym=pseudonym).first()
     round = _round.first(round_id)
     if worker is None or round is None:
@@ -249,7 +241,7 @@ def read_worker_token(token: str, *, salt: str = WORKER_SALT) -> Home | None:
 def read_assignment_token(token: str, *, salt: str = ASSIGNMENT_SALT) -> Assignment | None:
     """Return the assignment; None if it is gone. Raises BadSignature, SignatureExpired and LinkReplacedError among
     them."""
-    key, version = _read(token, salt, ASSIGNMENT_LIFE)
+    key, version = signing.loads(token, salt=salt, max_age=ASSIGNMENT_LIFE)
     assignment = _assignment.first(key)
     if assignment:
         _refuse_replaced(assignment.worker, version)
@@ -273,8 +265,4 @@ def _refuse_replaced(worker: Worker, version: int) -> None:
 
 def read_form_token(token: str) -> str:
     """Return the form's random name. Raises BadSignature, SignatureExpired among them."""
-    return str(_read(token, FORM_SALT, FORM_LIFE))
-
-
-def _read(token: str, salt: str, life: timedelta) -> Any:
-    return signing.loads(token, salt=salt, max_age=life)
+    return str(signing.loads(token, salt=FORM_SALT, max_age=FORM_LIFE))

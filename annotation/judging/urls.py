@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.judging import home, practice, qualification, views
+from annotation.judging import home, qualification, views
 from annotation.judging.links import by_assignment, by_link
 
 app_name = "judging"
@@ -14,10 +14,10 @@ urlpatterns = [
     path("me/<str:token>/appeal/<int:rejection_id>/", by_link(home.appeal_against), name="appeal"),
     path("me/<str:token>/ask/<int:assignment_id>/", by_link(home.ask_to_be_paid), name="ask_for_pay"),
     path("me/<str:token>/test/", by_link(qualification.test), name="test"),
-    path("test-picture/<str:token>/<int:place>/", by_link(qualification.picture), name="test_picture"),
-    path("me/<str:token>/practice/", by_link(practice.practice), name="practice"),
-    path("me/<str:token>/practice/<int:place>/", by_link(practice.why), name="practice_why"),
-    path("practice-picture/<str:token>/<int:place>/", by_link(practice.picture), name="practice_picture"),
+    path("test-picture/<str:token>/<int:place>/", by_link(qualification.test_picture), name="test_picture"),
+    path("me/<str:token>/practice/", by_link(qualification.practice), name="practice"),
+    path("me/<str:token>/practice/<int:place>/", by_link(qualification.why), name="practice_why"),
+    path("practice-picture/<str:token>/<int:place>/", by_link(qualification.practice_picture), name="practice_picture"),
     path("task/<str:token>/", by_assignment(views.task), name="task"),
     path("task/<str:token>/draft/", by_assignment(views.draft), name="draft"),
     path("task/<str:token>/report/", by_assignment(views.report), name="report"),
