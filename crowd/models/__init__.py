@@ -2,16 +2,3 @@
 
 from crowd.models.calls import Hint, Message, Outbox
 from crowd.models.postings import AccountBalance, Audit, Posting, Sync, Visit, VisitQuerySet, visits_to_posting
-
-__all__ = [
-    "AccountBalance",
-    "Audit",
-    "Hint",
-    "Message",
-    "Outbox",
-    "Posting",
-    "Sync",
-    "Visit",
-    "VisitQuerySet",
-    "visits_to_posting",
-]
