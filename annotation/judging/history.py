@@ -143,14 +143,15 @@ def lost_work_of(worker: Worker) -> list[LostWork]:
 
 def _work(assignment: Assignment, rejections: Sequence[Rejection] = ()) -> SubmittedHit:
     """A rejection that holds or was reversed is shown to its worker at once, so that they can appeal."""
-    is_shown = bool(rejections) or _shows_outcome(assignment)
+    is_over = assignment.submitted_at is None or assignment.hit.round.closed_at is not None
+    made = list(assignment.payments.all())
+    is_paid = any(payment.state == Payment.State.PAID for payment in made)
+    is_shown = bool(rejections) or is_over or is_paid
     is_flagged = assignment.state == Assignment.State.FLAGGED
     outcome = OUTCOMES.get(Assignment.State(assignment.state), NOT_SUBMITTED) if is_shown else CHECKED
     if any(one.holds for one in rejections):
         outcome = REFUSED
-    payments = [
-        payment for payment in assignment.payments.all() if is_shown and payment.state != Payment.State.WITHDRAWN
-    ]
+    payments = [payment for payment in made if is_shown and payment.state != Payment.State.WITHDRAWN]
     return SubmittedHit(
         receipt=assignment.receipt,
         round_name=assignment.hit.round.name,
@@ -162,9 +163,3 @@ def _work(assignment: Assignment, rejections: Sequence[Rejection] = ()) -> Submi
         bonuses=tuple(payment.reason for payment in payments if payment.kind == Payment.Kind.BONUS),
         doubts=tuple(DOUBTS[signal["signal"]] for signal in assignment.signals if is_flagged),
     )
-
-
-def _shows_outcome(assignment: Assignment) -> bool:
-    if assignment.submitted_at is None or assignment.hit.round.closed_at:
-        return True
-    return any(payment.state == Payment.State.PAID for payment in assignment.payments.all())

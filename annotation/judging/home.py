@@ -33,10 +33,10 @@ from annotation.people.admission import (
     admission_of,
     has_joined,
     hits_of,
-    is_full,
     is_paused,
     join_round,
     permit_of,
+    places_left,
     use_invitation,
 )
 from annotation.people.consent import NotAgreedError, current_sheet, give_consent, has_agreed
@@ -121,7 +121,10 @@ def take(request: HttpRequest, token: str) -> HttpResponse:
     """
     home = home_of(token)
     if not (home.worker.simulated or TAKES.admits(request, home.round.pk)):
-        return _back_to_held(home)
+        if held := _held(home):
+            return redirect("judging:task", token=held)
+        text = "Wait an hour, then take the next one on your own page. What you have submitted is safe."
+        raise Trouble("Many HITs have just been taken from your network", text, status=429, home=home.token)
     sheet = current_sheet(home.round)
     if agrees_to(sheet, request.POST):
         give_consent(home.worker, home.round, sheet=sheet)
@@ -189,7 +192,7 @@ def _refuse_unwelcome(round: Round, known: Home | None) -> None:
     """Refuse a worker whom this browser knows as excluded, and new workers where the round is full."""
     if known:
         refuse_excluded(known)
-    if is_full(round) and not (known and has_joined(round, known.worker)):
+    if places_left(round) == 0 and not (known and has_joined(round, known.worker)):
         raise _full()
 
 
@@ -203,14 +206,6 @@ def _refuse_uninvited(request: HttpRequest, round: Round, known: Home | None, in
     used_by = invitation.used_by if invitation else None
     if used_by and request.method != "POST" and not (known and known.worker == used_by):
         raise _used()
-
-
-def _back_to_held(home: Home) -> HttpResponse:
-    """Lead to the HIT that the worker has open; where there is none, say that too many were taken."""
-    if held := _held(home):
-        return redirect("judging:task", token=held)
-    text = "Wait an hour, then take the next one on your own page. What you have submitted is safe."
-    raise Trouble("Many HITs have just been taken from your network", text, status=429, home=home.token)
 
 
 def _full() -> Trouble:

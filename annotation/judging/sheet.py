@@ -158,7 +158,11 @@ def sheet_of(
                 report=_report_fields(place, task.screen[0]) if reported is not None and item not in reported else "",
             )
         )
-    screens = _screens(pairs, task, reasons)
+    screens = [
+        Screen(number, f"{task.screen[0].capitalize()} {number}", together, _is_finished(together, task, reasons))
+        for number, start in enumerate(range(0, len(pairs), task.group), 1)
+        if (together := pairs[start : start + task.group])
+    ]
     return {
         "task": task,
         "pairs": pairs,
@@ -177,14 +181,6 @@ def _rankings(shown: ItemContent, picture: str) -> list[list[str]]:
     numbers = count()
     rankings = shown.content["rankings"] if shown.content else []
     return [[f"{picture}n={next(numbers)}&" for _ in ranking] for ranking in rankings]
-
-
-def _screens(pairs: Sequence[ShownPair], task: Question, reasons: bool) -> list[Screen]:
-    return [
-        Screen(number, f"{task.screen[0].capitalize()} {number}", shown, _is_finished(shown, task, reasons))
-        for number, start in enumerate(range(0, len(pairs), task.group), 1)
-        if (shown := pairs[start : start + task.group])
-    ]
 
 
 def _is_finished(pairs: Sequence[ShownPair], task: Question, reasons: bool) -> bool:
@@ -227,32 +223,24 @@ def _report_fields(place: int, what: str) -> str:
 
 
 def terms_of(round: Round) -> dict[str, Any]:
-    """Return what a worker should know beforehand: the question, pay, time, answers and contact."""
+    """Return what a worker should know beforehand: the question, pay, time, answers and contact. ``minutes`` that a HIT
+    takes are those measured or stated for the round, or else what such HITs usually take; ``hourly`` is what an hour of
+    them pays in US dollars."""
     task = task_type_of(round)
-    screens = task_type_of(round).screens(Design(**round.design).shown)
+    screens = task.screens(Design(**round.design).shown)
+    seconds = round.expected_seconds
+    reward = round.reward
+    fastest, slowest = task.usual_minutes
+    usual_pay = f"${reward * 60 / slowest:.2f}–{reward * 60 / fastest:.2f}"
     return {
         "task": task,
         "amount": f"{screens} {task.screen[1]}",
         "lead": task.lead.format(n=screens),
-        "minutes": _minutes(round),
-        "hourly": _hourly(round),
+        "minutes": f"about {max(1, ceil(seconds / 60))}" if seconds else f"{fastest}–{slowest}",
+        "hourly": f"about ${reward * 3600 / seconds:.2f}" if seconds else usual_pay,
         **task.guide(round.wording),
         **contact(round),
     }
-
-
-def _minutes(round: Round) -> str:
-    """Return how long a HIT takes: as measured or stated for this round, or else what such HITs usually take."""
-    fastest, slowest = task_type_of(round).usual_minutes
-    return f"about {max(1, ceil(round.expected_seconds / 60))}" if round.expected_seconds else f"{fastest}–{slowest}"
-
-
-def _hourly(round: Round) -> str:
-    """Return what an hour of such HITs pays in US dollars, for the time that the page states."""
-    if round.expected_seconds:
-        return f"about ${round.reward * 3600 / round.expected_seconds:.2f}"
-    fastest, slowest = task_type_of(round).usual_minutes
-    return f"${round.reward * 60 / slowest:.2f}–{round.reward * 60 / fastest:.2f}"
 
 
 def milliseconds(time: datetime | None) -> int:

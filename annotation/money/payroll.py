@@ -139,17 +139,13 @@ def _rows(text: str) -> Iterator[tuple[int, Row]]:
     delimiter = next((mark for mark in ";\t" if mark in header), ",")
     rows = csv_cells("The list of payments", io.StringIO(text, newline=""), delimiter=delimiter)
     names = next(rows, (0, []))[1]
-    _check_columns(names)
-    for number, cells in rows:
-        row = dict(zip(names, cells, strict=False))
-        yield number, {name: row.get(name, "").strip() for name in NEEDED}
-
-
-def _check_columns(names: Sequence[str]) -> None:
     if missing := [name for name in NEEDED if name not in names]:
         raise CounterpartError(
             f"The file has no columns {some_of(missing)}; it needs those that payments wrote: {', '.join(COLUMNS)}."
         )
+    for number, cells in rows:
+        row = dict(zip(names, cells, strict=False))
+        yield number, {name: row.get(name, "").strip() for name in NEEDED}
 
 
 def _checked(round: Round, numbered: tuple[int, Row]) -> Sequence[Payment]:

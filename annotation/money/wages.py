@@ -126,12 +126,15 @@ def check_wage(
     below the floor for workers of the usual slow speed, unless a person says that it may be ``below_floor``.
     """
     expected = _expected(round, pilot, expected_minutes)
-    if expected.seconds is not None:
-        _hold_to_floor(round, expected.seconds, expected.source)
-    elif round.settles:
-        _hold_to_pilot_size(round)
-    elif not below_floor:
-        _hold_to_usual_floor(round)
+    if expected.seconds is None and round.settles:
+        wanted = Seat.objects.filter(hit__round=round).count()
+        if wanted > PILOT_SIZE:
+            raise CounterpartError(
+                f"Round {round} asks for {wanted:,} assignments, and the time of one is unknown. Publish a pilot "
+                f"of up to {PILOT_SIZE} first, name one with --pilot, or state the time with --expected-minutes."
+            )
+    elif expected.seconds is not None or not below_floor:
+        _hold_to_floor(round, expected)
     return expected
 
 
@@ -229,35 +232,24 @@ def alike_rounds(round: Round) -> Sequence[Round]:
     ]
 
 
-def _hold_to_pilot_size(round: Round) -> None:
-    wanted = Seat.objects.filter(hit__round=round).count()
-    if wanted > PILOT_SIZE:
-        raise CounterpartError(
-            f"Round {round} asks for {wanted:,} assignments, and the time of one is unknown. Publish a pilot "
-            f"of up to {PILOT_SIZE} first, name one with --pilot, or state the time with --expected-minutes."
-        )
-
-
-def _hold_to_usual_floor(round: Round) -> None:
-    slow = slow_seconds(round)
-    fair = fair_reward(slow, round.wage_floor)
-    if fair > round.reward:
-        raise CounterpartError(
-            f"A HIT like those of round {round} usually takes up to {slow // 60} min; at the wage floor of "
-            f"${round.wage_floor} an hour that is ${fair}, more than its reward of ${round.reward}. Pack it again with "
-            f"--reward {fair}, state the minutes that a HIT takes (--expected-minutes), or say that slow workers may "
-            "earn less than the floor (--below-floor)."
-        )
-
-
-def _hold_to_floor(round: Round, seconds: int, source: str) -> None:
+def _hold_to_floor(round: Round, expected: Expectation) -> None:
+    """Compare the reward with the wage floor for the expected time; where it is unknown, for that of slow workers."""
+    seconds = slow_seconds(round) if expected.seconds is None else expected.seconds
     fair = fair_reward(seconds, round.wage_floor)
-    if fair > round.reward:
-        raise CounterpartError(
-            f"A HIT of round {round} takes {seconds / 60:.1f} min ({source}); at the wage floor of "
-            f"${round.wage_floor} an hour that is ${fair}, more than its reward of ${round.reward}. "
-            f"Pack it again with --reward {fair}."
+    if fair <= round.reward:
+        return
+    takes = f"of round {round} takes {seconds / 60:.1f} min ({expected.source})"
+    advice = ""
+    if expected.seconds is None:
+        takes = f"like those of round {round} usually takes up to {seconds // 60} min"
+        advice = (
+            ", state the minutes that a HIT takes (--expected-minutes), or say that slow workers may earn less than "
+            "the floor (--below-floor)"
         )
+    raise CounterpartError(
+        f"A HIT {takes}; at the wage floor of ${round.wage_floor} an hour that is ${fair}, more than its reward of "
+        f"${round.reward}. Pack it again with --reward {fair}{advice}."
+    )
 
 
 def _without_bonus(round: Round) -> QuerySet[Assignment]:

@@ -125,11 +125,6 @@ def has_joined(round: Round, worker: Worker) -> bool:
     return Participant.objects.filter(round=round, worker=worker).exists()
 
 
-def is_full(round: Round) -> bool:
-    """Whether the round has no place for another worker."""
-    return places_left(round) == 0
-
-
 def places_left(round: Round) -> int | None:
     """Return how many more may join the round, None for any number. A worker who has failed
     the last try of its test takes no place."""
@@ -151,7 +146,7 @@ def join_round(round: Round, worker: Worker) -> bool:
             Round.objects.select_for_update(no_key=True).get(pk=round.pk)
         if has_joined(round, worker):
             return True
-        if is_full(round):
+        if places_left(round) == 0:
             return False
         participant, created = Participant.objects.get_or_create(round=round, worker=worker)
         if created:

@@ -61,26 +61,20 @@ def item_answers_of(answers: Iterable[Answer], items: Mapping[int, Item]) -> lis
     ]
 
 
-def grade(
-    assignment: Assignment,
-    *,
-    answers: list[ItemAnswer] | None = None,
-    policy: Mapping[str, frozenset[int]] = RIGHT_LEVELS,
-) -> int:
+def grade(assignment: Assignment, *, answers: list[ItemAnswer] | None = None) -> int:
     """Accept a submitted assignment whose worker answers enough controls right, flag it otherwise. Returns how many of
     its controls were wrong.
 
     Enough are all of them or, where the type of task wants a share, that share of all that the worker has answered in
     the round; what was accepted before stays accepted. ``answers`` are its own, where they are known; if a control is
-    wrong there, they are read again, as the control may have been retired meanwhile. ``policy`` names the right levels
-    of each polarity. Retired controls do not count. A pair that the worker judged before is not stored again: an
-    assignment without an answer to a control is flagged, and so is one that skipped many pairs, and every one whose
-    answers are written. So is one that a signal speaks against (``annotation.work.evidence``), whatever its controls
-    are. One that was decided meanwhile stays as it is.
+    wrong there, they are read again, as the control may have been retired meanwhile. Retired controls do not count. A
+    pair that the worker judged before is not stored again: an assignment without an answer to a control is flagged, and
+    so is one that skipped many pairs, and every one whose answers are written. So is one that a signal speaks against
+    (``annotation.work.evidence``), whatever its controls are. One that was decided meanwhile stays as it is.
     """
-    if answers is None or _failures(answers, policy):
+    if answers is None or _failures(answers):
         answers = _stored_item_answers(assignment)
-    failures = _failures(answers, policy)
+    failures = _failures(answers)
     problem = _problem_of(answers)
     if task_type_of(assignment.hit.round).writes:
         problem = f"{problem} {WRITTEN}".strip()
@@ -169,13 +163,13 @@ def flag(assignment: Assignment, *, control_failures: int, problem: str = "", si
     )
 
 
-def count_failures(assignment: Assignment, *, policy: Mapping[str, frozenset[int]] = RIGHT_LEVELS) -> int:
-    """Count the controls that the assignment answers outside ``policy``'s right levels."""
-    return _failures(_stored_item_answers(assignment), policy)
+def count_failures(assignment: Assignment) -> int:
+    """Count the controls that the assignment answers wrong."""
+    return _failures(_stored_item_answers(assignment))
 
 
-def _failures(answers: list[ItemAnswer], policy: Mapping[str, frozenset[int]] = RIGHT_LEVELS) -> int:
-    return sum(bool(one.polarity and one.level and one.level not in policy[one.polarity]) for one in answers)
+def _failures(answers: list[ItemAnswer]) -> int:
+    return sum(bool(one.polarity and one.level and one.level not in RIGHT_LEVELS[one.polarity]) for one in answers)
 
 
 def _controls_of(assignment: Assignment, answers: list[ItemAnswer], failures: int) -> Tally:

@@ -164,7 +164,7 @@ def return_assignment(assignment: Assignment, *, actor: str) -> bool:
 def expire_leases() -> int:
     """Expire every lease past its deadline and offer its seat again. Returns how many."""
     expired = 0
-    while done := _expire_some():
+    while done := _expire(_overdue(Assignment.objects.all())[:AT_ONCE]):
         expired += done
     return expired
 
@@ -182,17 +182,12 @@ def shorten_leases() -> int:
         deadline = begun + (lease.deadline - lease.leased_at)
         if not lease.outside_key:  # Of a platform's visitors, only the platform knows how long they may take.
             deadline = min(deadline, longest)
-        shortened += _shorten(lease, leased_at=begun, deadline=deadline)
+        running = Assignment.objects.filter(pk=lease.pk, state=Assignment.State.LEASED, deadline=lease.deadline)
+        with transaction.atomic():
+            if running.update(leased_at=begun, deadline=deadline):
+                record("shortened", lease, actor="reconciler")
+                shortened += 1
     return shortened
-
-
-@transaction.atomic
-def _shorten(lease: Assignment, **times: datetime) -> bool:
-    running = Assignment.objects.filter(pk=lease.pk, state=Assignment.State.LEASED, deadline=lease.deadline)
-    if not running.update(**times):
-        return False
-    record("shortened", lease, actor="reconciler")
-    return True
 
 
 def idle_leases(round: Round, *, with_answers: bool = True) -> AssignmentQuerySet:
@@ -283,11 +278,7 @@ def _overdue(assignments: AssignmentQuerySet) -> AssignmentQuerySet:
     return assignments.filter(state=Assignment.State.LEASED, deadline__lte=clock.now(), seat__isnull=False)
 
 
-@transaction.atomic
-def _expire_some() -> int:
-    return _expire(_overdue(Assignment.objects.all())[:AT_ONCE])
-
-
+@transaction.atomic(savepoint=False)
 def _expire(leases: QuerySet[Assignment], *, actor: str = "reconciler") -> int:
     """Expire those of ``leases`` that no other transaction is moving just now."""
     assignments = list(leases.select_for_update(skip_locked=True, of=("self",)))

@@ -43,7 +43,13 @@ def repair() -> dict[str, int]:
 
 def run_each(repairs: Mapping[str, Callable[[], int]]) -> dict[str, int]:
     """Run each repair; one that fails is logged and counts 0, and the others run all the same."""
-    return {name: _run(name, one) for name, one in repairs.items()}
+    counts = dict.fromkeys(repairs, 0)
+    for name, one in repairs.items():
+        try:
+            counts[name] = one()
+        except Exception:
+            logger.exception("repairing %s failed", name)
+    return counts
 
 
 def free_orphaned_seats() -> int:
@@ -55,14 +61,6 @@ def free_orphaned_seats() -> int:
         Seat.objects.filter(pk__in=[seat.pk for seat in seats]).update(state=Seat.State.OPEN)
         record_each("reopened", seats, actor="reconciler")
     return len(seats)
-
-
-def _run(name: str, one: Callable[[], int]) -> int:
-    try:
-        return one()
-    except Exception:
-        logger.exception("repairing %s failed", name)
-        return 0
 
 
 def notify_milestones() -> int:

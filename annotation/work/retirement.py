@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
 from annotation.models import Assignment, ControlRuling, Judgment
-from annotation.work.control_records import ANSWERED_RIGHT, UNRETIRED, ControlPolicy, ControlRecord, records_of
+from annotation.work.control_records import ANSWERED_RIGHT, UNRETIRED, ControlPolicy, records_of
 from annotation.work.grading import regrade, undisputed
 from annotation.work.judgments import answers_from, answers_to
 from core.errors import CounterpartError
@@ -88,11 +88,7 @@ def review_controls_of(assignment: Assignment) -> int:
     return review_controls(Control.objects.filter(pk__in=controls)) if controls else 0
 
 
-def review_controls(
-    controls: QuerySet[Control],
-    *,
-    policy: ControlPolicy = ControlPolicy(),  # noqa: B008  frozen
-) -> int:
+def review_controls(controls: QuerySet[Control]) -> int:
     """Suspect, clear or retire controls by the rule, and grade the work again that the retired ones judged. Controls
     that are retired, or that a person ruled on, stay as they are. Returns how many assignments were accepted."""
     by_person = ControlRuling.objects.filter(exclusion=False).exclude(by="")
@@ -100,8 +96,12 @@ def review_controls(
     retired = []
     for answers in records_of(open_ones):
         control = answers.control
-        wanted = policy.state_of(answers)
-        if wanted == Control.State.RETIRED and _rule(control, retired=True, reason=_account(answers)):
+        wanted = ControlPolicy().state_of(answers)
+        why = (
+            f"Reliable workers fail it: {len(answers.failed)} of {len(answers.answers)} answers are wrong; with "
+            f"probability {answers.doubt():.2f} more than half of such workers would fail it."
+        )
+        if wanted == Control.State.RETIRED and _rule(control, retired=True, reason=why):
             retired.append(control.pk)
         elif wanted not in (Control.State.RETIRED, control.state):
             _suspect(control, wanted)
@@ -134,13 +134,6 @@ def _suspect(control: Control, state: str) -> None:
     """Move a control between active and suspected, unless it was moved meanwhile."""
     if Control.objects.filter(pk=control.pk, state=control.state).update(state=state):
         record("suspected" if state == Control.State.SUSPECTED else "cleared", control, actor=RULE)
-
-
-def _account(found: ControlRecord) -> str:
-    return (
-        f"Reliable workers fail it: {len(found.failed)} of {len(found.answers)} answers are wrong; with probability "
-        f"{found.doubt():.2f} more than half of such workers would fail it."
-    )
 
 
 def _regrade(controls: QuerySet[Control]) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from django.db.models import Avg, Count, Q, QuerySet, Sum
 
@@ -44,6 +45,11 @@ class InRound:
     pause: Pause | None
 
 
+COUNTS = {
+    state.value: Count("pk", filter=Q(state=state))
+    for state in (Assignment.State.ACCEPTED, Assignment.State.FLAGGED, Assignment.State.EXCLUDED)
+}
+"""The numbers of assignments, as ``annotate`` takes them."""
 SORTS = {
     "worker": lambda line: line.pseudonym,
     "submitted": lambda line: -line.submitted,
@@ -96,13 +102,7 @@ def rounds_of(worker: Worker) -> list[InRound]:
     money = _money_of(worker)
     nothing = (Decimal(0), Decimal(0))
     work = Assignment.objects.without_claims().filter(worker=worker).order_by().values_list("hit__round")
-    rows = work.annotate(
-        submitted=Count("submitted_at"),
-        accepted=Count("pk", filter=Q(state=Assignment.State.ACCEPTED)),
-        flagged=Count("pk", filter=Q(state=Assignment.State.FLAGGED)),
-        excluded=Count("pk", filter=Q(state=Assignment.State.EXCLUDED)),
-    )
-    counts = {key: numbers for key, *numbers in rows}
+    counts = {key: numbers for key, *numbers in work.annotate(submitted=Count("submitted_at"), **COUNTS)}
     pauses = {pause.round_id: pause for pause in worker.pauses.filter(lifted_at=None)}
     rounds = Round.objects.filter(pk__in={*counts, *pauses}).order_by("name")
     return [
@@ -123,18 +123,9 @@ def current_exclusion(worker: Worker) -> Exclusion | None:
 
 
 def _workers(submitted: QuerySet[Assignment], judgments: QuerySet[Judgment]) -> list[WorkerLine]:
-    state = Assignment.State
-    rows = list(
-        submitted.order_by()
-        .values("worker", "worker__pseudonym", "worker__simulated")
-        .annotate(
-            submitted=Count("pk"),
-            accepted=Count("pk", filter=Q(state=state.ACCEPTED)),
-            flagged=Count("pk", filter=Q(state=state.FLAGGED)),
-            excluded=Count("pk", filter=Q(state=state.EXCLUDED)),
-            seconds=Avg("active_seconds", filter=Q(state=state.ACCEPTED)),
-        )
-    )
+    work = submitted.order_by().values("worker", "worker__pseudonym", "worker__simulated")
+    seconds = Avg("active_seconds", filter=Q(state=Assignment.State.ACCEPTED))
+    rows: list[Any] = list(work.annotate(submitted=Count("pk"), seconds=seconds, **COUNTS))
     controls = tallies_of(judgments) if rows else {}
     return [
         WorkerLine(

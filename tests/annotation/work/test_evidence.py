@@ -18,7 +18,6 @@ from annotation.work.retirement import retire
 from annotation.work.signals import DOUBTS
 from annotation.work.submissions import Answer, submit_answers
 from hits.models import Control, Round, Seat
-from hits.question import Level
 from tests.annotation.answering import home_of, leased, right_answers, submit
 from tests.annotation.cast import answer, candidates, propose
 from tests.factories import make_annotator, make_collection, make_retrieval, make_round, make_worker
@@ -264,11 +263,6 @@ def test_candidates_are_never_graded(submitted):
     assignment = submitted(1, 4)
     assignment.judgments.filter(item__control=None).update(level=3)
     assert count_failures(assignment) == 0
-
-
-def test_the_policy_names_the_right_levels(submitted):
-    strict = {Polarity.POSITIVE: frozenset({Level.YES}), Polarity.NEGATIVE: frozenset({Level.NO})}
-    assert count_failures(submitted(2, 3), policy=strict) == 2
 
 
 def test_grading_twice_changes_nothing(submitted):
