@@ -50,7 +50,8 @@ def grade(meaning: Meaning, scene: Scene) -> int:
 def grades(meanings: Sequence[Meaning], scenes: Sequence[Scene]) -> Levels:
     """Return the levels, 1-4, of every caption for every scene: int8 (captions, scenes)."""
     table = _SceneTable(scenes)
-    blocks = [_level(_faults(meanings[start : start + BLOCK], table)) for start in range(0, len(meanings), BLOCK)]
+    worst = [np.minimum(_faults(meanings[start : start + BLOCK], table), 3) for start in range(0, len(meanings), BLOCK)]
+    blocks = [(1 + faults).astype(np.int8) for faults in worst]
     return np.concatenate(blocks) if blocks else np.empty((0, len(scenes)), dtype=np.int8)
 
 
@@ -60,7 +61,8 @@ class _SceneTable:
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
         slots = [_slots(scene) for scene in scenes]
-        self.kinds = np.array([[_kind_bits(group) for group in row] for row in slots])
+        kinds = [[group.kind.split("+") if group else [] for group in row] for row in slots]
+        self.kinds = np.array([[_bits(_KIND_BIT, names) for names in row] for row in kinds])
         self.count = np.array([[group.count if group else 0 for group in row] for row in slots])
         self.details = {
             name: np.array([[_CODE[getattr(group, name)] if group else 0 for group in row] for row in slots])
@@ -76,16 +78,8 @@ def _slots(scene: Scene) -> tuple[Group | None, Group | None, Group | None]:
     return scene.groups[0], scene.groups[1], united(scene.groups)
 
 
-def _kind_bits(group: Group | None) -> int:
-    return _bits(_KIND_BIT, group.kind.split("+")) if group else 0
-
-
 def _bits(table: dict[str, int], names: Sequence[str] | frozenset[str]) -> int:
     return sum(table[name] for name in names)
-
-
-def _level(faults: Ints) -> Levels:
-    return (1 + np.minimum(faults, 3)).astype(np.int8)
 
 
 def _faults(meanings: Sequence[Meaning], scenes: _SceneTable) -> Ints:
@@ -133,16 +127,12 @@ def _companion_faults(meanings: Sequence[Meaning], scenes: _SceneTable) -> Ints:
     companions = [companion for meaning in meanings if (companion := meaning.companion)]
     fits, related = _kinship(companions, scenes)
     cost = _wrong_details(companions, scenes) + np.where(fits, 0, np.where(related, 1, 2))
-    cost = cost[:, :, [1, 0, 2]] + _wrong_relation([meanings[row] for row in saying], scenes)
+    said = np.array([_CODE[meanings[row].relation] for row in saying])[:, None, None]
+    # One fault more if the subject is on another side of its companion than the caption claims.
+    cost = cost[:, :, [1, 0, 2]] + ((said != 0) & (said != scenes.details["side"]))
     cost[:, :, 2] = 2  # both groups are the subject, without a companion
     faults[saying] = np.minimum(cost, 2)
     return faults
-
-
-def _wrong_relation(meanings: Sequence[Meaning], scenes: _SceneTable) -> Ints:
-    """Return 1 if the subject is on another side of its companion than the caption claims: (captions, scenes, 3)."""
-    said = np.array([_CODE[meaning.relation] for meaning in meanings])[:, None, None]
-    return ((said != 0) & (said != scenes.details["side"])).astype(np.int64)
 
 
 def _background_faults(meanings: Sequence[Meaning], scenes: _SceneTable) -> Ints:

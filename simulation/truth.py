@@ -108,7 +108,9 @@ def _levels_by(round: Round, source: str, seed: int) -> Callable[[_Asked], int]:
         has_grades = any(grade is not None for grade in grades.values())
         return partial(_level_of_pair, grades, original, has_grades, seed)
     images = _images_of_captions(grades, original)
-    return partial(_level_of_caption, images) if task is DETERMINATE else partial(_level_of_rankings, images, seed)
+    if task is DETERMINATE:
+        return lambda item: Level.YES if len(images[item.caption]) <= FEW else Level.NO
+    return partial(_level_of_rankings, images, seed)
 
 
 def _level_of_pair(grades: Grades, original: Grades, has_grades: bool, seed: int, item: _Asked) -> int:
@@ -119,11 +121,10 @@ def _level_of_pair(grades: Grades, original: Grades, has_grades: bool, seed: int
     is_true = pair in grades or pair in original
     if has_grades and not is_true:
         return int(Level.NO)
-    return _drawn_level(is_true, _chance(seed, item.image_key, item.caption_key))
-
-
-def _level_of_caption(images: Mapping[int, set[int]], item: _Asked) -> int:
-    return Level.YES if len(images[item.caption]) <= FEW else Level.NO
+    chance = _chance(seed, item.image_key, item.caption_key)
+    if is_true:
+        return Level.YES if chance < YES_OF_POSITIVE else Level.PARTIALLY_YES
+    return Level.MOSTLY_NO if chance < MOSTLY_NO_OF_NEGATIVE else Level.NO
 
 
 def _level_of_rankings(images: Mapping[int, set[int]], seed: int, item: _Asked) -> int:
@@ -166,9 +167,3 @@ def _chance(seed: int, image: str, caption: str) -> float:
     """Return a number in 0..1 that depends only on the seed and the pair."""
     digest = blake2b(f"{seed}\n{image}\n{caption}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") / 2**64
-
-
-def _drawn_level(is_true: bool, chance: float) -> int:
-    if is_true:
-        return Level.YES if chance < YES_OF_POSITIVE else Level.PARTIALLY_YES
-    return Level.MOSTLY_NO if chance < MOSTLY_NO_OF_NEGATIVE else Level.NO

@@ -51,8 +51,13 @@ def owe(assignment: Assignment) -> Payment:
 
     Raises CeilingError past the round's ceiling, CounterpartError for an assignment that was not decided.
     """
+    decided = Round.objects.filter(hits__assignments=assignment.pk, hits__assignments__state__in=DECIDED)
     with transaction.atomic():
-        return owe_in(_lock_round_of(assignment), assignment)
+        # Not its key: rows that only point to the round, such as its seats, are written meanwhile.
+        round = decided.select_for_update(no_key=True, of=("self",)).first()
+        if round is None:
+            raise CounterpartError(f"{assignment} was neither accepted nor excluded; decide it before it is paid.")
+        return owe_in(round, assignment)
 
 
 def owe_in(round: Round, assignment: Assignment) -> Payment:
@@ -195,16 +200,6 @@ def _check_reachable(assignment: Assignment, round: Round) -> None:
 
 def _reward_of(assignment: Assignment) -> Payment | None:
     return Payment.objects.filter(assignment=assignment, kind=Payment.Kind.REWARD).first()
-
-
-def _lock_round_of(assignment: Assignment) -> Round:
-    """Lock the assignment's round until the transaction ends. Raises CounterpartError for work without a decision."""
-    decided = Round.objects.filter(hits__assignments=assignment.pk, hits__assignments__state__in=DECIDED)
-    # Not its key: rows that only point to the round, such as its seats, are written meanwhile.
-    round = decided.select_for_update(no_key=True, of=("self",)).first()
-    if round is None:
-        raise CounterpartError(f"{assignment} was neither accepted nor excluded; decide it before it is paid.")
-    return round
 
 
 def _compensations(assignment: Assignment) -> QuerySet[Payment]:

@@ -263,7 +263,12 @@ def reverse(rejection: Rejection, *, reason: str, by: User, votes_count: bool = 
         raise CounterpartError(f"The {rejection} cannot be reversed without a reason; say why in a sentence.")
     with transaction.atomic():
         current = for_ruling(rejection.assignment)
-        _drop(rejection)
+        rejection.refresh_from_db()
+        if not rejection.holds:
+            raise CounterpartError(f"The {rejection} does not hold; reload the page.")
+        idle = Rejection.objects.filter(pk=rejection.pk, dropped_at=None).exclude(call=Rejection.Call.UNDER_WAY)
+        if not idle.update(dropped_at=clock.now(), call=Rejection.Call.NONE):
+            raise CounterpartError(f"The {rejection} is being sent to the platform; try again in a minute.")
         record("rejection reversed", current, actor=str(by), rejection=rejection.pk)
         open_appeal = Appeal.objects.filter(rejection=rejection, answered_at=None)
         open_appeal.update(upheld=True, answer=REVERSED, answered_by=by, answered_at=clock.now())
@@ -292,12 +297,3 @@ def pay_once(assignment: Assignment, *, actor: str, reason: str = PAID_AS_BONUS)
         return owe(assignment)
     withdraw(assignment, actor=actor)
     return owe_bonus(assignment, amount=cents(assignment.hit.round.reward), reason=reason, actor=actor)
-
-
-def _drop(rejection: Rejection) -> None:
-    rejection.refresh_from_db()
-    if not rejection.holds:
-        raise CounterpartError(f"The {rejection} does not hold; reload the page.")
-    idle = Rejection.objects.filter(pk=rejection.pk, dropped_at=None).exclude(call=Rejection.Call.UNDER_WAY)
-    if not idle.update(dropped_at=clock.now(), call=Rejection.Call.NONE):
-        raise CounterpartError(f"The {rejection} is being sent to the platform; try again in a minute.")

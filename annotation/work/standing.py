@@ -106,7 +106,10 @@ def standings(rounds: Sequence[Round]) -> dict[int, Standing]:
             "arrived": Count("pk", filter=ARRIVED),
         },
     )
-    money = _money(rounds)
+    money: dict[int, dict[str, Decimal]] = {}
+    payments = Payment.objects.filter(round__in=[round.pk for round in rounds]).order_by()
+    for row in payments.values("round", "state").annotate(rewards=Sum("amount"), fees=Sum("fee")):
+        money.setdefault(row["round"], {})[row["state"]] = cents(row["rewards"] + row["fees"])
     return {
         round.pk: _standing(round, seats.get(round.pk, {}), work.get(round.pk, {}), money.get(round.pk, {}))
         for round in rounds
@@ -121,15 +124,6 @@ def _counted(rows: QuerySet, rounds: Sequence[Round], counts: dict[str, Count]) 
     """Count ``rows`` of each round that has any: round id to count by name."""
     theirs = rows.filter(hit__round__in=[round.pk for round in rounds])
     return {row["hit__round"]: row for row in theirs.order_by().values("hit__round").annotate(**counts)}
-
-
-def _money(rounds: Sequence[Round]) -> dict[int, dict[str, Decimal]]:
-    """Add up the payments of each round that has any, fees included: round id to US dollars by state."""
-    payments = Payment.objects.filter(round__in=[round.pk for round in rounds]).order_by()
-    sums: dict[int, dict[str, Decimal]] = {}
-    for row in payments.values("round", "state").annotate(rewards=Sum("amount"), fees=Sum("fee")):
-        sums.setdefault(row["round"], {})[row["state"]] = cents(row["rewards"] + row["fees"])
-    return sums
 
 
 def _standing(round: Round, seats: dict[str, int], work: dict[str, int], money: dict[str, Decimal]) -> Standing:

@@ -37,11 +37,6 @@ class JoinedCrowd:
     barred: Counter[str]
     way_in: str
 
-    @property
-    def is_exhausted(self) -> bool:
-        """Whether no worker who joined can take an open HIT."""
-        return self.barred.total() == self.joined
-
 
 @dataclass(frozen=True)
 class Facts:
@@ -122,7 +117,7 @@ def holds_of(facts: Facts) -> list[Hold]:
 
 def _exhausted(crowd: JoinedCrowd | None, round: Round) -> list[Hold]:
     """Say so where no worker who joined can take an open HIT."""
-    if crowd is None or not crowd.is_exhausted:
+    if crowd is None or crowd.barred.total() < crowd.joined:
         return []
     barred = ", ".join(f"{n:,} {why}" for why, n in crowd.barred.most_common())
     who = f"No worker who joined can take an open HIT ({barred})" if crowd.joined else "No worker has joined yet"

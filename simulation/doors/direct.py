@@ -53,7 +53,7 @@ class DirectDoor(OwnDoor):
 class DirectTurn:
     """A leased assignment."""
 
-    door: DirectDoor
+    door: OwnDoor
     assignment: Assignment
     can_work = True
 
@@ -88,7 +88,7 @@ class PagesDoor(OwnDoor):
         page = hit_page(page)
         if view_of(page).view_name != "judging:task":
             return None
-        return PageTurn(self, browser, page, assignment_of(page))
+        return PageTurn(self, assignment_of(page), browser, page)
 
     def _consent(self, browser: Browser) -> FormElement:
         """Join by an invitation, as many people who come from one address cannot join by the link."""
@@ -106,18 +106,11 @@ class PagesDoor(OwnDoor):
 
 
 @dataclass(frozen=True)
-class PageTurn:
-    """A HIT's page with its form."""
+class PageTurn(DirectTurn):
+    """A leased assignment on its page, with its form."""
 
-    door: PagesDoor
     browser: Browser
     page: Page
-    assignment: Assignment
-    can_work = True
-
-    @property
-    def hit_id(self) -> int:
-        return self.assignment.hit_id
 
     def finish(self, answers: Sequence[Answer], *, seconds: int, rng: np.random.Generator) -> bool:
         form = self.page.form_to(urlsplit(self.page.url).path)

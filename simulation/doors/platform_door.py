@@ -4,11 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Protocol
 
 import numpy as np
 from django.db.models import Exists, Q
-from lxml.html import FormElement
 
 from annotation.models import Assignment, AssignmentQuerySet, WorkerIdentity
 from annotation.work.answers import Answer
@@ -19,8 +17,8 @@ from crowd.sync import sync_round
 from hits.models import Round, Seat
 from simulation.doors.base import assignment_of, form_of
 from simulation.doors.conduct import CONDUCTS, Filled, Task, drawn_conduct, is_sheet
-from simulation.doors.mturk import MTurkSite
-from simulation.doors.prolific import ProlificSite
+from simulation.doors.mturk import MTurkSite, MTurkVisitor
+from simulation.doors.prolific import ProlificSite, ProlificVisitor
 from simulation.http_browser import Page
 from simulation.profiles import Profile
 from simulation.simulated_workers import Reviewer
@@ -32,38 +30,9 @@ COUNTED = (
 )  # fmt: skip
 
 
-class Visitor(Protocol):
-    """A worker signed in at a platform's site."""
-
-    def offers(self) -> dict[str, FormElement]:
-        """Return the forms that accept the postings in the worker's list, by the postings' ids."""
-
-    def offer_of(self, posting_id: str) -> FormElement | None:
-        """Return the form that accepts a posting; None if the worker may not have it."""
-
-    def accept(self, offer: FormElement) -> Task | None:
-        """Accept a posting; None if another worker was first."""
-
-
-class Site(Protocol):
-    """The emulator of a platform. ``profile``: how its workers behave by default."""
-
-    profile: str
-
-    @property
-    def longest_turn(self) -> timedelta:
-        """How long a worker may keep a HIT."""
-
-    def worker_id(self, name: str) -> str:
-        """Return the platform's id of the worker with this name."""
-
-    def visit(self, worker_id: str) -> Visitor:
-        """Sign a worker in who meets every demand of the round."""
-
-    def forward(self, by: timedelta) -> None:
-        """Move the emulator's clock on."""
-
-
+Site = MTurkSite | ProlificSite
+"""The emulator of a platform. ``profile``: how its workers behave by default; ``longest_turn``: how long a worker may
+keep a HIT."""
 SITES: dict[str, Callable[[Round], Site]] = {"mturk": MTurkSite, "prolific": ProlificSite}
 
 
@@ -93,7 +62,7 @@ class PlatformDoor:
         self._reviewer = reviewer
         self._seed = seed
         self._progress = progress
-        self._visitors: dict[str, Visitor] = {}
+        self._visitors: dict[str, MTurkVisitor | ProlificVisitor] = {}
         self._had: dict[int, set[int]] = {}
         self._hits = round.hits.count()
         self._begun = 0  # turns since the last sync
@@ -151,7 +120,7 @@ class PlatformDoor:
     def _all_hits(self) -> set[int]:
         return {*self.round.hits.values_list("pk", flat=True)}
 
-    def _visitor(self, person: int) -> Visitor:
+    def _visitor(self, person: int) -> MTurkVisitor | ProlificVisitor:
         worker_id = self._site.worker_id(f"{self.round.name}-{self._seed}-{person}")
         if worker_id not in self._visitors:
             self._visitors[worker_id] = self._site.visit(worker_id)
