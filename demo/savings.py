@@ -4,7 +4,6 @@ from math import ceil
 
 from django.db.models import Q
 
-from core.progress import Progress, silent
 from counterpart_statistics.auditing.model_scores import ModelEstimate
 from evaluation.auditing.round_estimates import EstimateParameters, estimate_round
 from hits.judge_designs import JudgeDesign, audited_queries
@@ -15,16 +14,11 @@ SHARE = 0.3
 METRIC = "mAP@R"
 
 
-def savings(round: Round, *, progress: Progress = silent) -> str:
+def savings(round: Round) -> str:
     """Return a table of each annotator's mAP@R from all judgments and from an audit, and the money the audit saves."""
     counted, estimated = (
-        {
-            (estimate.direction, estimate.model): estimate
-            for estimate in estimate_round(
-                round, EstimateParameters(metric=(METRIC,), audit_share=share), progress=progress
-            ).models
-        }
-        for share in (None, SHARE)
+        {(estimate.direction, estimate.model): estimate for estimate in estimate_round(round, parameters).models}
+        for parameters in (EstimateParameters(metric=(METRIC,), audit_share=share) for share in (None, SHARE))
     )
     pairs, hits = _cost(round)
     each = round.seat_cost * round.replication

@@ -15,6 +15,7 @@ from counterpart_statistics.following import Ratios, logistic, own_chance, separ
 
 LEVEL = 0.01  # probability that one signal flags an honest answer set
 DRAWS = 4_000  # of answers from which such a probability is estimated
+SEED = 0  # of these draws
 FEWEST = 8  # answers below which a signal says nothing
 SLOWER = 4.0  # a set is not too fast while it takes more than this part of the usual time
 SPREADS = 3.5  # nor while its log time is within this number of robust standard deviations
@@ -88,7 +89,7 @@ def unread(seconds: Sequence[int | None], *, floor: float) -> Evidence | None:
     return Evidence("unread", f"{unread} of {len(known)} pairs were shown for less than {floor:g} s before the answer.")
 
 
-def in_a_pattern(levels: ArrayLike, *, seed: int = 0) -> Evidence | None:
+def in_a_pattern(levels: ArrayLike) -> Evidence | None:
     """Test whether answers, in the order in which the pairs were shown, repeat with a period of up to LONGEST_PERIOD.
 
     The order is drawn at random for every worker, so that honest answers are as likely in any other order: the
@@ -101,7 +102,7 @@ def in_a_pattern(levels: ArrayLike, *, seed: int = 0) -> Evidence | None:
     period = 1 + int(shares.argmax())
     if shares.max() < LEAST_PERIODIC:
         return None
-    shuffled = np.random.default_rng(seed).permuted(np.tile(said, (DRAWS, 1)), axis=1)
+    shuffled = np.random.default_rng(SEED).permuted(np.tile(said, (DRAWS, 1)), axis=1)
     reached = (_periodic(shuffled).max(axis=1) >= shares.max() - 1e-9).sum()
     if (1 + reached) / (1 + DRAWS) > LEVEL:
         return None
@@ -125,7 +126,7 @@ def one_level(levels: ArrayLike, shares: ArrayLike) -> Evidence | None:
     return Evidence("same", f"{counts[level]} of {n} answers have level {level + 1}; others give it {share:.0%}.")
 
 
-def agrees_by_chance(yes: ArrayLike, chance: ArrayLike, *, seed: int = 0) -> Evidence | None:
+def agrees_by_chance(yes: ArrayLike, chance: ArrayLike) -> Evidence | None:
     """Test whether answers (N,) agree less with the expected ones than those of a worker who looks. ``chance``: the
     probabilities of yes (N,), by what others than the worker say of the pairs.
 
@@ -133,7 +134,7 @@ def agrees_by_chance(yes: ArrayLike, chance: ArrayLike, *, seed: int = 0) -> Evi
     honest answers that are drawn say yes as often on average.
     """
     said = np.asarray(yes, np.float64)
-    drawn = _honest(said, np.asarray(chance), seed)
+    drawn = _honest(said, np.asarray(chance))
     if drawn is None:
         return None
     agreement = separation(chance, said[None])[0]
@@ -148,9 +149,7 @@ def agrees_by_chance(yes: ArrayLike, chance: ArrayLike, *, seed: int = 0) -> Evi
     )
 
 
-def follows_annotator(
-    yes: ArrayLike, chance: ArrayLike, said: ArrayLike, names: Sequence[str], *, seed: int = 0
-) -> Evidence | None:
+def follows_annotator(yes: ArrayLike, chance: ArrayLike, said: ArrayLike, names: Sequence[str]) -> Evidence | None:
     """Test whether the ranks of one annotator explain answers (N,) beyond what a worker who looks answers, however
     strict and sharp they are (``following``). ``said`` (A, N): the greater, the better the annotator ranks the pair."""
     answers = np.asarray(yes, np.float64)
@@ -158,7 +157,7 @@ def follows_annotator(
     if len(answers) < FEWEST or answers.min() == answers.max() or not len(ranks):
         return None
     own = own_chance(answers, np.asarray(chance))
-    drawn = (np.random.default_rng(seed).random((DRAWS, len(answers))) < own).astype(np.float64)
+    drawn = (np.random.default_rng(SEED).random((DRAWS, len(answers))) < own).astype(np.float64)
     ratios = Ratios.of(ranks, own)
     found = ratios.each(answers[None])[0]
     if (1 + (ratios.each(drawn).max(axis=1) >= found.max() - 1e-9).sum()) / (1 + DRAWS) > LEVEL:
@@ -193,7 +192,7 @@ def _periodic(rows: NDArray[np.int64]) -> Floats:
     return np.stack(shares, axis=1) * (rows != rows[:, :1]).any(axis=1)[:, None]
 
 
-def _honest(yes: Floats, chance: Floats, seed: int) -> Floats | None:
+def _honest(yes: Floats, chance: Floats) -> Floats | None:
     """Draw (DRAWS, N) answers of a worker who looks and says yes as often on average; None where there are too few, or
     all answers are alike."""
     if len(yes) < FEWEST or yes.min() == yes.max():
@@ -204,4 +203,4 @@ def _honest(yes: Floats, chance: Floats, seed: int) -> Floats | None:
     for _ in range(40):
         shift = (low + high) / 2
         low, high = (shift, high) if logistic(logits + shift).sum() < yes.sum() else (low, shift)
-    return (np.random.default_rng(seed).random((DRAWS, len(yes))) < logistic(logits + low)).astype(np.float64)
+    return (np.random.default_rng(SEED).random((DRAWS, len(yes))) < logistic(logits + low)).astype(np.float64)

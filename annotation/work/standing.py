@@ -159,13 +159,13 @@ class Forecast:
     since: datetime
 
 
-def forecast_of(round: Round, standing: Standing, *, now: datetime | None = None) -> Forecast | None:
+def forecast_of(round: Round, standing: Standing) -> Forecast | None:
     """Return the forecast of an open round, with one query; None where it is paused, nothing more has to come, fewer
     than LEAST answer sets came in the last three days, or the end is more than a century away."""
     missing = standing.missing
     if not round.takes_workers or not missing:
         return None
-    moment = now or clock.now()
+    moment = clock.now()
     recent = Assignment.objects.filter(
         ARRIVED, hit__round=round, submitted_at__gt=moment - RECENT, submitted_at__lte=moment
     )

@@ -140,9 +140,9 @@ class Brush:
     def polygon(self, points: Points, colour: Colour, alpha: float = 1.0) -> None:
         self._fill(np.asarray(points, dtype=float), colour, alpha)
 
-    def blob(self, points: Points, colour: Colour, alpha: float = 1.0) -> None:
+    def blob(self, points: Points, colour: Colour) -> None:
         """Fill the smooth closed curve through ``points``."""
-        self._fill(_closed_curve(tuple(points)), colour, alpha)
+        self._fill(_closed_curve(tuple(points)), colour, 1.0)
 
     def ellipse(
         self, x: float, y: float, rx: float, ry: float, colour: Colour, *, alpha: float = 1.0, turn: float = 0.0
