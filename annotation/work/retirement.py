@@ -104,7 +104,9 @@ def review_controls(controls: QuerySet[Control]) -> int:
         if wanted == Control.State.RETIRED and _rule(control, retired=True, reason=why):
             retired.append(control.pk)
         elif wanted not in (Control.State.RETIRED, control.state):
-            _suspect(control, wanted)
+            with transaction.atomic():
+                if Control.objects.filter(pk=control.pk, state=control.state).update(state=wanted):
+                    record("suspected" if wanted == Control.State.SUSPECTED else "cleared", control, actor=RULE)
     return _regrade(Control.objects.filter(pk__in=retired)) if retired else 0
 
 
@@ -127,13 +129,6 @@ def _rule(control: Control, *, retired: bool, reason: str, by: str = "", exclusi
     record(str(ruling), control, actor=by or RULE, reason=reason)
     control.state = to
     return True
-
-
-@transaction.atomic
-def _suspect(control: Control, state: str) -> None:
-    """Move a control between active and suspected, unless it was moved meanwhile."""
-    if Control.objects.filter(pk=control.pk, state=control.state).update(state=state):
-        record("suspected" if state == Control.State.SUSPECTED else "cleared", control, actor=RULE)
 
 
 def _regrade(controls: QuerySet[Control]) -> int:

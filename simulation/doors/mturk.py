@@ -7,8 +7,6 @@ from hashlib import blake2b
 
 from lxml.html import FormElement
 
-from core.errors import CounterpartError
-from crowd.channels.base import ChannelError
 from crowd.channels.mturk.client import environment_of
 from crowd.offers import Offer, offer_of
 from hits.models import Round
@@ -20,15 +18,12 @@ APPROVED_BEFORE = 1_000_000  # more than a round may demand, so that no worker i
 
 
 class MTurkSite:
-    """The emulator that a round is posted on. Raises CounterpartError if it cannot be used."""
+    """The emulator that a round is posted on. Raises ChannelError if it cannot be used."""
 
     profile = "rehearsal"
 
     def __init__(self, round: Round) -> None:
-        try:
-            environment = environment_of(round.environment)
-        except ChannelError as error:
-            raise CounterpartError(str(error)) from error
+        environment = environment_of(round.environment)
         self.address = environment.origins[0].rstrip("/")
         self.offer = offer_of(round)
         self._transport = Detour(self.address, environment.endpoint)

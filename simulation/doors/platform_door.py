@@ -12,6 +12,7 @@ from annotation.models import Assignment, AssignmentQuerySet, WorkerIdentity
 from annotation.work.answers import Answer
 from core.errors import CounterpartError
 from core.progress import Progress
+from crowd.channels.base import ChannelError
 from crowd.models import Posting, Visit
 from crowd.sync import sync_round
 from hits.models import Round, Seat
@@ -37,7 +38,7 @@ SITES: dict[str, Callable[[Round], Site]] = {"mturk": MTurkSite, "prolific": Pro
 
 
 def site_of(round: Round) -> Site:
-    """Return the emulator that the round is posted on. Raises CounterpartError if it is on none."""
+    """Return the emulator that the round is posted on. Raises CounterpartError if it is on none that can be used."""
     if not round.rehearsal:
         raise CounterpartError(
             f"Round {round} is on {round.channel} {round.environment}, where people work for money. "
@@ -45,7 +46,10 @@ def site_of(round: Round) -> Site:
         )
     if round.channel not in SITES:
         raise CounterpartError(f"Round {round} is on {round.channel}, where no workers can be simulated.")
-    return SITES[round.channel](round)
+    try:
+        return SITES[round.channel](round)
+    except ChannelError as error:
+        raise CounterpartError(str(error)) from error
 
 
 class PlatformDoor:

@@ -7,8 +7,6 @@ from urllib.parse import urlencode
 
 from lxml.html import FormElement
 
-from core.errors import CounterpartError
-from crowd.channels.base import ChannelError
 from crowd.channels.prolific.client import environment_of
 from crowd.channels.prolific.studies import time_limit_of
 from hits.models import Round
@@ -20,15 +18,12 @@ FINISH = "/submissions/complete"
 
 
 class ProlificSite:
-    """The emulator that a round is posted on. Raises CounterpartError if it cannot be used."""
+    """The emulator that a round is posted on. Raises ChannelError if it cannot be used."""
 
     profile = "participants"
 
     def __init__(self, round: Round) -> None:
-        try:
-            environment = environment_of(round.environment)
-        except ChannelError as error:
-            raise CounterpartError(str(error)) from error
+        environment = environment_of(round.environment)
         self.address = environment.site
         self.longest_turn = timedelta(minutes=time_limit_of(round))
         self._transport = Detour(self.address, environment.api)
