@@ -131,7 +131,7 @@ STORAGES = {
     "default": {
         "BACKEND": "storages.backends.s3.S3Storage"
         if AWS_STORAGE_BUCKET_NAME
-        else "core.files.storage.WholeFileStorage"
+        else "core.files.stored_files.WholeFileStorage"
     },
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }

@@ -15,4 +15,4 @@ urlpatterns = [
     path("", include("console.urls")),
     path("", include("demo.urls")),
 ]
-handler500 = "config.error_pages.server_error"
+handler500 = "core.web.middleware.server_error"

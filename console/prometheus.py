@@ -9,9 +9,8 @@ from prometheus_client.registry import Collector
 
 from annotation.models import Assignment
 from core import clock
-from core.health.heartbeat import last_beat
+from core.health.heartbeat import last_beat, loads
 from core.models import Job
-from core.work.queues import loads
 from crowd.models import Outbox
 from hits.models import Round
 

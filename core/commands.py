@@ -4,8 +4,7 @@ import errno
 import json
 import sys
 from argparse import Action
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any, ClassVar
 
@@ -68,9 +67,23 @@ class ActCommand(BaseCommand):
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Overridden because Django checks the migrations here, before ``handle``, and prints after it."""
-        with _errors_in_one_line():
+        try:
             outcome = super().execute(*args, **options)
             self.stdout.flush()
+        # Errors that a person can correct become CommandErrors, which Django prints without a traceback.
+        except CounterpartError as error:
+            raise CommandError(str(error)) from error
+        except (*DATABASE_LOST, ProgrammingError) as error:
+            raise CommandError(f"{said_of_database(error)} --traceback shows the details.") from error
+        except BrokenPipeError:
+            raise  # The reader has closed the pipe: manage.py ends without a message.
+        except OSError as error:
+            raise CommandError(_file_error(error)) from error
+        except MemoryError as error:
+            wanted = f" ({error})" if str(error) else ""
+            raise CommandError(
+                f"There is not enough memory{wanted}. Use a machine with more, or a smaller input."
+            ) from error
         return outcome
 
     def handle(self, *args: Any, **options: Any) -> str | None:
@@ -86,26 +99,6 @@ class ActCommand(BaseCommand):
         if options["json"]:
             return as_json(outcome)
         return "\n".join(line for name, value in outcome.items() for line in _lines(name, value))
-
-
-@contextmanager
-def _errors_in_one_line() -> Iterator[None]:
-    """Turn errors that a person can correct into CommandErrors, which Django prints without a traceback."""
-    try:
-        yield
-    except CounterpartError as error:
-        raise CommandError(str(error)) from error
-    except (*DATABASE_LOST, ProgrammingError) as error:
-        raise CommandError(f"{said_of_database(error)} --traceback shows the details.") from error
-    except BrokenPipeError:
-        raise  # The reader has closed the pipe: manage.py ends without a message.
-    except OSError as error:
-        raise CommandError(_file_error(error)) from error
-    except MemoryError as error:
-        wanted = f" ({error})" if str(error) else ""
-        raise CommandError(
-            f"There is not enough memory{wanted}. Use a machine with more, or a smaller input."
-        ) from error
 
 
 def as_json(figures: dict[str, Any]) -> str:

@@ -3,7 +3,7 @@
 import json
 from datetime import UTC, datetime, timedelta
 
-from celery import current_app
+from celery import current_app, shared_task
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce
@@ -12,8 +12,7 @@ from core import clock
 from core.errors import CounterpartError
 from integrations.models import Delivery, Notification, Webhook
 from integrations.notifications import DELIVER, send_once_committed
-from integrations.webhook_secrets import signatures_of
-from integrations.webhooks import may_have_webhooks, require_on, switch_off
+from integrations.webhooks import may_have_webhooks, require_on, signatures_of, switch_off
 
 SECONDS = 10  # of one try
 WAITS = (
@@ -36,6 +35,7 @@ AT_ONCE = 100  # sent to the queue together
 PURGED_AT_ONCE = 1000
 
 
+@shared_task(name=DELIVER)
 def deliver(pk: int) -> None:
     """Try one delivery, if it is due and no other process is trying it."""
     delivery = _claim(pk)
@@ -75,12 +75,6 @@ def purge_notifications() -> int:
     return len(purged)
 
 
-def body_of(notification: Notification) -> bytes:
-    """Return what is sent of a notification, the same at each try."""
-    at = notification.at.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    return json.dumps({"type": notification.type, "timestamp": at, "data": notification.data}).encode()
-
-
 def _due() -> QuerySet[Delivery]:
     now = clock.now()
     is_ready = Q(webhook__rests_until=None) | Q(webhook__rests_until__lte=now)
@@ -108,8 +102,10 @@ def _send(delivery: Delivery) -> tuple[int | None, str]:
     """Return the status of the answer, None without one, and why it is a failure in one line; empty on success."""
     from core.web.public_network import post  # with httpx, which takes a fifth of a second
 
-    body = body_of(delivery.notification)
-    message = str(delivery.notification_id)
+    sent = delivery.notification
+    happened = sent.at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    body = json.dumps({"type": sent.type, "timestamp": happened, "data": sent.data}).encode()  # the same at each try
+    message = str(sent.pk)
     at = int(datetime.now(UTC).timestamp())
     headers = {
         "Content-Type": "application/json",

@@ -83,7 +83,7 @@ class Notification(models.Model):
 
 class Webhook(models.Model):
     """An address of another program that gets notifications. Its secret is derived from its id and ``generation``
-    (``integrations.webhook_secrets``) and stored nowhere."""
+    (``integrations.webhooks``) and stored nowhere."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="webhooks")

@@ -23,7 +23,7 @@ TYPES = {
     "run.scored": "a model was scored on a version",
     "ceiling.reached": "a round has no money left under its ceiling for its open seats",
 }
-DELIVER = "integrations.tasks.deliver"  # by its name, as the task imports what it delivers
+DELIVER = "integrations.tasks.deliver"  # by its name, as the task is declared where it imports this
 TEST = "test"
 API = "/api/v1"
 AT_ONCE = 1000  # numbered together

@@ -1,8 +1,16 @@
-"""Webhooks: added, removed and tested by their owners, switched off by them or by the site."""
+"""Webhooks: added, removed and tested by their owners, switched off by them or by the site; their secrets.
 
+A secret is derived from the site's SECRET_KEY, the webhook's id and a number, and is not stored. Notifications are
+signed with it (Standard Webhooks).
+"""
+
+import base64
+import hashlib
+import hmac
 import logging
 import re
 from collections.abc import Sequence
+from datetime import timedelta
 from smtplib import SMTPException
 from urllib.parse import urlsplit
 
@@ -16,6 +24,7 @@ from core import clock
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.text import counted
+from core.web.signatures import keys_for
 from integrations.models import Delivery, Notification, Webhook
 from integrations.notifications import API, TEST, TYPES, send_to
 
@@ -23,6 +32,7 @@ logger = logging.getLogger(__name__)
 
 MOST = 20  # of one owner
 LONGEST_URL = 500
+OLD_SIGNS = timedelta(days=1)  # a secret, as well as the new one
 HOST = re.compile(r"[a-z0-9.-]+|[0-9a-f.]*:[0-9a-f.:]+")
 """A name, with one of other letters as ``xn--…``, or an address of IPv4 or IPv6."""
 OFF = "The webhook is off. Switch it on first."
@@ -134,3 +144,27 @@ def _mail_owner(webhook: Webhook, reason: str) -> None:
         send_mail("Counterpart: a webhook was switched off", words, None, [webhook.owner.email])
     except (OSError, SMTPException) as error:
         logger.warning("mail to the owner of webhook %s failed: %s", webhook.pk, error)
+
+
+def secret_of(webhook: Webhook) -> str:
+    """Return the secret that its receiver checks with, as ``whsec_`` and base64."""
+    return "whsec_" + base64.b64encode(_secrets(webhook, webhook.generation)[0]).decode()
+
+
+def signatures_of(webhook: Webhook, message: str, at: int, body: bytes) -> str:
+    """Return the header ``webhook-signature`` of a message sent at a time in seconds: a signature by its secret, for a
+    day by the one before, and by what both were under each of SECRET_KEY_FALLBACKS."""
+    generations = [webhook.generation]
+    if webhook.rotated_at and webhook.rotated_at > clock.now() - OLD_SIGNS:
+        generations.append(webhook.generation - 1)
+    signed = f"{message}.{at}.".encode() + body
+    macs = [
+        hmac.new(secret, signed, hashlib.sha256).digest()
+        for generation in generations
+        for secret in _secrets(webhook, generation)
+    ]
+    return " ".join(f"v1,{base64.b64encode(mac).decode()}" for mac in macs)
+
+
+def _secrets(webhook: Webhook, generation: int) -> list[bytes]:
+    return keys_for("integrations.webhook", f"{webhook.pk} {generation}")

@@ -15,8 +15,7 @@ from console.refusals import refusals_as_messages, refusals_in
 from console.webhooks.forms import WebhookForm
 from integrations.deliveries import send_again
 from integrations.models import Webhook
-from integrations.webhook_secrets import secret_of
-from integrations.webhooks import add_webhook, remove_webhook, renew_secret, send_test, switch_off, switch_on
+from integrations.webhooks import add_webhook, remove_webhook, renew_secret, secret_of, send_test, switch_off, switch_on
 
 LISTED = 15  # on a phone each takes a quarter of the screen
 

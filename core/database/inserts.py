@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -56,7 +56,7 @@ def _part(column: NDArray[Any] | int | float | str, start: int, stop: int) -> Va
 def _insert(cursor: Any, table: str, names: Sequence[str], values: Sequence[Values]) -> None:
     """Use statements of as many rows as SQLite allows: a statement costs several times as much as a row."""
     width = (connection.features.max_query_params or 999) // len(names)
-    flat = _row_by_row(values)
+    flat = [*chain.from_iterable(zip(*values, strict=True))]
     step = width * len(names)
     rest = len(values[0]) % width
     whole = len(flat) - rest * len(names)
@@ -68,13 +68,6 @@ def _insert(cursor: Any, table: str, names: Sequence[str], values: Sequence[Valu
 def _statement(table: str, names: Sequence[str], rows: int) -> str:
     row = f"({', '.join(['%s'] * len(names))})"
     return f"INSERT INTO {_target(table, names)} VALUES {', '.join([row] * rows)}"  # noqa: S608  names of our own models
-
-
-def _row_by_row(values: Sequence[Values]) -> list[Any]:
-    flat: list[Any] = [None] * (len(values) * len(values[0]))
-    for place, column in enumerate(values):
-        flat[place :: len(values)] = column
-    return flat
 
 
 def _copy(cursor: Any, table: str, names: Sequence[str], values: Sequence[Values]) -> None:

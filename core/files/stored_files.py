@@ -12,12 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
+from uuid import uuid4
 from zipfile import ZipFile
 
 import numpy as np
 from django.conf import settings
 from django.core.files.base import ContentFile, File
-from django.core.files.storage import default_storage
+from django.core.files.storage import FileSystemStorage, default_storage
 from numpy.typing import DTypeLike, NDArray
 
 from core.errors import CounterpartError
@@ -26,6 +27,25 @@ PART = ".part-"
 """Begins the name of a folder with something unfinished. One that stays was left by a process that was killed."""
 STALE_DAYS = 14
 IN_MEMORY = 1 << 24  # bytes of arrays on their way to or from a file
+
+
+class WholeFileStorage(FileSystemStorage):
+    """A folder in which files appear whole or not at all, even if the process that writes them dies: each is written
+    under a hidden name and then renamed, over an existing one if need be."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options, allow_overwrite=True)
+
+    def _save(self, name: str, content: File) -> str:
+        folder, file_name = os.path.split(name)
+        part = os.path.join(folder, f".{file_name}.{uuid4().hex[:8]}")
+        try:
+            super()._save(part, content)  # type: ignore[misc]  # missing in the stubs
+            os.replace(self.path(part), self.path(name))
+        except BaseException:
+            self.delete(part)
+            raise
+        return name
 
 
 @dataclass(frozen=True)
@@ -203,18 +223,19 @@ def _changed_at(folder: Path) -> float:
 
 def files_in(folder: str) -> list[str]:
     """Return the paths of the files in a folder of the storage; none where it does not exist."""
-    try:
-        return [f"{folder}/{name}" for name in default_storage.listdir(folder)[1]]
-    except FileNotFoundError:
-        return []
+    return _listed(folder)[1]
 
 
 def folders_in(folder: str) -> list[str]:
     """Return the paths of the folders in a folder of the storage; none where it does not exist."""
+    return _listed(folder)[0]
+
+
+def _listed(folder: str) -> list[list[str]]:
     try:
-        return [f"{folder}/{name}" for name in default_storage.listdir(folder)[0]]
+        return [[f"{folder}/{name}" for name in names] for names in default_storage.listdir(folder)]
     except FileNotFoundError:
-        return []
+        return [[], []]
 
 
 def remove_file(stored: StoredFile) -> None:

@@ -20,105 +20,73 @@ MIN_KEY_LENGTH = 50  # as in Django's check --deploy
 MIN_KEY_CHARACTERS = 5  # different ones, as there
 
 
-def no_debug_in_public() -> Iterator[tuple[str, str]]:
-    """With DEBUG, error pages show settings and queries to visitors."""
-    if settings.DEBUG and settings.SITE_URL.startswith("https://"):
-        yield "DEBUG is on while SITE_URL is a public address.", "Unset DEBUG."
-
-
-def secret_keys_are_strong() -> Iterator[tuple[str, str]]:
-    """A person who guesses a key can forge worker links, receipts and logins. Older keys are still valid."""
-    named = {"SECRET_KEY": [settings.SECRET_KEY], "SECRET_KEY_FALLBACKS": settings.SECRET_KEY_FALLBACKS}
-    weak = [name for name, keys in named.items() if any(_is_weak(key) for key in keys)]
-    if weak and not settings.DEBUG:
-        yield (
-            f"{' and '.join(weak)} can be guessed: a key needs {MIN_KEY_LENGTH} random characters.",
-            "Make one with: python -c 'import secrets; print(secrets.token_urlsafe(50))'",
-        )
+Trouble = tuple[str, str, str]  # Django's id of a system check, what was found, and the line to change
 
 
 def _is_weak(key: str) -> bool:
     return len(key) < MIN_KEY_LENGTH or len(set(key)) < MIN_KEY_CHARACTERS or key.startswith("django-insecure-")
 
 
-def local_state_is_private() -> Iterator[tuple[str, str]]:
-    """VAR_DIR holds the secret key, the database and the ids of workers."""
-    if is_open_to_others(Path(settings.VAR_DIR)):
-        yield f"Other users of this computer may enter VAR_DIR ({settings.VAR_DIR}).", f"chmod 700 {settings.VAR_DIR}"
-
-
-def site_is_at_the_root() -> Iterator[tuple[str, str]]:
-    """Signed links, scripts and the API's description begin at the root of a host."""
-    named = {
-        "SITE_URL": urlsplit(settings.SITE_URL).path,
-        "FORCE_SCRIPT_NAME": settings.FORCE_SCRIPT_NAME,
-        "SCRIPT_NAME": os.environ.get("SCRIPT_NAME"),
-    }
-    for name, path in named.items():
-        if path:
-            yield (
-                f"{name} has the path {path}, and the site works only at the root of a host.",
-                "Give it a host name or a port of its own, such as https://counterpart.example.org.",
-            )
-
-
-def hosts_include_the_site() -> Iterator[tuple[str, str]]:
-    """Join links lead to SITE_URL; a host that is not in ALLOWED_HOSTS answers 400 to every worker."""
+def _errors() -> Iterator[Trouble]:
+    """Yield what makes the site unsafe or its addresses wrong, so that it does not start."""
+    # With DEBUG, error pages show settings and queries to visitors.
+    if settings.DEBUG and settings.SITE_URL.startswith("https://"):
+        yield "console.E001", "DEBUG is on while SITE_URL is a public address.", "Unset DEBUG."
+    # Join links lead to SITE_URL; a host that is not in ALLOWED_HOSTS answers 400 to every worker.
     host = settings.SITE_URL.split("://", 1)[-1].split("/")[0].rsplit(":", 1)[0]
     if not any(
         allowed in ("*", host) or (allowed[:1] == "." and host.endswith(allowed)) for allowed in settings.ALLOWED_HOSTS
     ):
-        yield f"Join links lead to {host}, which ALLOWED_HOSTS does not include.", f"Set ALLOWED_HOSTS={host}."
+        found = f"Join links lead to {host}, which ALLOWED_HOSTS does not include."
+        yield "console.E002", found, f"Set ALLOWED_HOSTS={host}."
+    # A person who guesses a key can forge worker links, receipts and logins. Older keys are still valid.
+    named = {"SECRET_KEY": [settings.SECRET_KEY], "SECRET_KEY_FALLBACKS": settings.SECRET_KEY_FALLBACKS}
+    weak = [name for name, keys in named.items() if any(_is_weak(key) for key in keys)]
+    if weak and not settings.DEBUG:
+        found = f"{' and '.join(weak)} can be guessed: a key needs {MIN_KEY_LENGTH} random characters."
+        yield "console.E004", found, "Make one with: python -c 'import secrets; print(secrets.token_urlsafe(50))'"
+    # Signed links, scripts and the API's description begin at the root of a host.
+    paths = {
+        "SITE_URL": urlsplit(settings.SITE_URL).path,
+        "FORCE_SCRIPT_NAME": settings.FORCE_SCRIPT_NAME,
+        "SCRIPT_NAME": os.environ.get("SCRIPT_NAME"),
+    }
+    for name, path in paths.items():
+        if path:
+            found = f"{name} has the path {path}, and the site works only at the root of a host."
+            change = "Give it a host name or a port of its own, such as https://counterpart.example.org."
+            yield "console.E005", found, change
 
 
-def proxies_are_counted() -> Iterator[tuple[str, str]]:
-    """A proxy in front of the site speaks TLS. If it is not counted, all visitors come from its address."""
+def _warnings() -> Iterator[Trouble]:
+    """Yield what the site can start with, but should not keep."""
+    # Redis is for several computers; SQLite is a file on one of them.
+    if settings.REDIS_URL and settings.DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+        found = "REDIS_URL is set while the database is SQLite: workers on other computers cannot reach it."
+        yield "console.W001", found, "Set DATABASE_URL to a PostgreSQL server, or leave REDIS_URL out."
+    # VAR_DIR holds the secret key, the database and the ids of workers.
+    if is_open_to_others(Path(settings.VAR_DIR)):
+        found = f"Other users of this computer may enter VAR_DIR ({settings.VAR_DIR})."
+        yield "console.W002", found, f"chmod 700 {settings.VAR_DIR}"
+    # A proxy in front of the site speaks TLS. If it is not counted, all visitors come from its address.
     if settings.BEHIND_TLS and not settings.PROXY_COUNT:
-        yield (
-            "All visitors count as one address: the site is behind TLS, and PROXY_COUNT is 0.",
-            "Set PROXY_COUNT to the number of proxies before the site, and have each extend X-Forwarded-For.",
-        )
-
-
-def storage_is_writable() -> Iterator[tuple[str, str]]:
-    """Pictures and other files are stored in MEDIA_ROOT, unless a bucket is configured. Only a warning: an archive on
-    read-only storage can be read, and commands make room on a full disk."""
+        found = "All visitors count as one address: the site is behind TLS, and PROXY_COUNT is 0."
+        change = "Set PROXY_COUNT to the number of proxies before the site, and have each extend X-Forwarded-For."
+        yield "console.W003", found, change
+    # Only a warning: an archive on read-only storage can be read, and commands make room on a full disk.
     if not settings.AWS_STORAGE_BUCKET_NAME and folder_trouble():
+        found = f"Pictures cannot be written to {settings.MEDIA_ROOT}: it can only be read."
         yield (
-            f"Pictures cannot be written to {settings.MEDIA_ROOT}: it can only be read.",
+            "console.W004",
+            found,
             "Set MEDIA_ROOT to a folder that this user may write to, or AWS_STORAGE_BUCKET_NAME.",
         )
 
 
-def redis_needs_postgresql() -> Iterator[tuple[str, str]]:
-    """Redis is for several computers; SQLite is a file on one of them."""
-    if settings.REDIS_URL and settings.DATABASES["default"]["ENGINE"].endswith("sqlite3"):
-        yield (
-            "REDIS_URL is set while the database is SQLite: workers on other computers cannot reach it.",
-            "Set DATABASE_URL to a PostgreSQL server, or leave REDIS_URL out.",
-        )
-
-
-AT_START = {
-    "console.E001": no_debug_in_public,
-    "console.E002": hosts_include_the_site,
-    "console.E004": secret_keys_are_strong,
-    "console.E005": site_is_at_the_root,
-    "console.W001": redis_needs_postgresql,
-    "console.W002": local_state_is_private,
-    "console.W003": proxies_are_counted,
-    "console.W004": storage_is_writable,
-}
-"""Django's id of a system check, an error or a warning, → what finds it."""
-
-
 def messages_at_start(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
-    """Return what AT_START finds, as Django prints it."""
-    return [
-        CheckMessage(ERROR if ".E" in name else WARNING, found, hint=change, id=name)
-        for name, find in AT_START.items()
-        for found, change in find()
-    ]
+    """Return what is wrong with the settings, as Django prints it."""
+    found = [(ERROR, _errors()), (WARNING, _warnings())]
+    return [CheckMessage(level, text, hint=hint, id=name) for level, rows in found for name, text, hint in rows]
 
 
 def find_settings() -> Iterator[tuple[str, str]]:

@@ -1,20 +1,22 @@
-"""The heartbeat of the queue: whether tasks can be sent, and whether workers run them."""
+"""The queues of tasks: whether tasks can be sent, whether workers run them, and how many jobs wait and run in each."""
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from socket import gethostname
 
-from celery import current_app
+from celery import current_app, shared_task
 from django.conf import settings
+from django.db.models import Count, Min, Q
 from django.db.models.functions import Now
 
 from core import clock
 from core.errors import one_line
 from core.models import Heartbeat, Job
 from core.text import counted
-from core.work.queues import loads
+from core.work.jobs import LIVE
 
 MISSED = 3  # beats, after which a queue counts as stopped
 
@@ -32,6 +34,7 @@ def broker_trouble() -> str:
     return ""
 
 
+@shared_task(name="core.tasks.heartbeat")
 def beat() -> None:
     """Note that the clock has sent a task and a worker of this computer has run it."""
     sign = {"at": Now(), "by": gethostname()[:100]}
@@ -82,3 +85,33 @@ def _unserved() -> dict[str, int]:
     workers = (current_app.control.inspect(timeout=2).active_queues() or {}) if waiting else {}
     served = {queue["name"] for queues in workers.values() for queue in queues}
     return {queue: jobs for queue, jobs in waiting.items() if queue not in served}
+
+
+@dataclass
+class Load:
+    """The live jobs of one queue; ``oldest``: when the first of those that wait was opened, None if none waits."""
+
+    waiting: int = 0
+    running: int = 0
+    oldest: datetime | None = None
+
+
+def queue_of(task: str) -> str:
+    """Return the queue into which the routes of the settings send the task."""
+    name: str = current_app.amqp.router.route({}, task)["queue"].name
+    return name
+
+
+def loads() -> dict[str, Load]:
+    """Return the load of every queue, by the rows of jobs; other tasks, such as calls to platforms, have none."""
+    found = {queue: Load() for queue in settings.QUEUES}
+    queued = Q(state=Job.State.QUEUED)
+    rows = Job.objects.filter(state__in=LIVE).order_by().values("task")
+    for row in rows.annotate(
+        waiting=Count("pk", filter=queued), running=Count("pk", filter=~queued), oldest=Min("created_at", filter=queued)
+    ):
+        load = found[queue_of(row["task"])]
+        load.waiting += row["waiting"]
+        load.running += row["running"]
+        load.oldest = min(filter(None, (load.oldest, row["oldest"])), default=None)
+    return found

@@ -79,7 +79,12 @@ def database(sqlite_path: Path) -> dict[str, Any]:
         if path.exists() and not os.access(path.parent, os.W_OK):
             return settings | {"NAME": _archived(path)}
         if settings["NAME"] != ":memory:":
-            _make_private(path)
+            # Created before SQLite does, which gives its WAL the same permissions. The first query reports what is
+            # wrong with the path.
+            with suppress(OSError):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                os.close(os.open(path, os.O_CREAT, 0o600))
+                _close_to_others(path)
         settings["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
             "timeout": 30,
@@ -115,16 +120,6 @@ def private_folder(path: Path, *, ours: bool) -> None:
 def is_local(url: str) -> bool:
     """Whether the address is one of this computer, which no other computer can open."""
     return urlsplit(url).hostname in ("127.0.0.1", "localhost", "::1")
-
-
-def _make_private(database: Path) -> None:
-    """Create the file before SQLite does. SQLite gives its WAL the same permissions."""
-    try:
-        database.parent.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(database, os.O_CREAT, 0o600))
-    except OSError:
-        return  # The first query reports what is wrong with the path.
-    _close_to_others(database)
 
 
 def _archived(database: Path) -> str:

@@ -1,8 +1,9 @@
-"""Middleware of all pages: how much a visitor may send, addresses that are refused, and compression.
+"""Middleware of all pages: how much a visitor may send, addresses that are refused, errors and compression.
 
 A visitor may send little, but for uploads of people who are logged in. Nothing is read before that is known.
 """
 
+import sys
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,7 +12,7 @@ from threading import Lock
 from typing import Any
 from urllib.parse import unquote
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.request import UnreadablePostError
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
@@ -19,7 +20,7 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.module_loading import import_string
 
-from core.errors import some_of
+from core.errors import DATABASE_LOST, outage_of, some_of
 from core.text import counted
 from core.untrusted import unstorable, whole_number
 
@@ -28,6 +29,7 @@ LARGEST_BODY = 256 * 1024  # bytes; the longest form has 2,000 fields
 UPLOADS = 4  # that a process receives at a time: half of its threads (config/gunicorn.py)
 UPLOADS_OF_ONE = 2  # of them, by one account
 RETRY_AFTER = 10  # seconds
+BUSY_RETRY_AFTER = 5  # seconds, of a database that is lost or too busy
 FORM_AROUND = 64 * 1024  # bytes of a form apart from its file
 
 
@@ -94,16 +96,10 @@ class BodyLimit:
         if not self._admits(request):
             headers = {"Retry-After": str(RETRY_AFTER)}
             return HttpResponse(render_to_string("503.html", {"is_crowded": True}), status=503, headers=headers)
-        if not getattr(view, "csrf_exempt", False) and _form_of(request) is None:
+        try:
+            _ = getattr(view, "csrf_exempt", False) or request.POST  # read now, unless the view reads its body itself
+        except UnreadablePostError:  # it was cut off, or came too slowly
             return render(request, "408.html", status=408)
-        return None
-
-
-def _form_of(request: HttpRequest) -> QueryDict | None:
-    """Return the fields of a form once it is here; None if it was cut off, or came too slowly."""
-    try:
-        return request.POST
-    except UnreadablePostError:
         return None
 
 
@@ -172,6 +168,21 @@ def explain_405(get_response: GetResponse) -> GetResponse:
         return response
 
     return answer
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Answer for an exception that no view and no middleware handled: 503 if the database is lost or too busy, or the
+    disk cannot be written; else 500. The page needs no database, and is shown in the
+    frames that the failed page is shown in (``request.let_frame``)."""
+    error = sys.exception()
+    known = {"is_worker": request.path.startswith("/judge/"), "outage": outage_of(error)}
+    if isinstance(error, DATABASE_LOST) or known["outage"]:
+        headers = {"Retry-After": str(BUSY_RETRY_AFTER), "Cache-Control": "no-store"}
+        answer = HttpResponse(render_to_string("503.html", known), status=503, headers=headers)
+    else:
+        answer = HttpResponse(render_to_string("500.html", known), status=500)
+    let_frame = getattr(request, "let_frame", None)
+    return let_frame(answer) if let_frame else answer
 
 
 class CompressText(GZipMiddleware):

@@ -7,21 +7,18 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 
 def signature(purpose: str, text: str, *, length: int) -> str:
     """Return the first ``length`` hexadecimal digits of the signature of ``text`` for this purpose."""
-    return _signed(purpose, text, settings.SECRET_KEY)[:length]
+    return signatures(purpose, text, length=length)[0]
 
 
 def signatures(purpose: str, text: str, *, length: int) -> list[str]:
     """Return the signatures of ``text`` by SECRET_KEY and then by each of SECRET_KEY_FALLBACKS."""
-    return [_signed(purpose, text, key)[:length] for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
+    keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    return [salted_hmac(purpose, text, secret=key).hexdigest()[:length] for key in keys]
 
 
 def is_signature(given: str, purpose: str, text: str, *, length: int) -> bool:
     """Whether ``given`` is one of the ``signatures`` of ``text``."""
     return any(constant_time_compare(given, valid) for valid in signatures(purpose, text, length=length))
-
-
-def _signed(purpose: str, text: str, key: str) -> str:
-    return salted_hmac(purpose, text, secret=key).hexdigest()
 
 
 def keys_for(purpose: str, text: str) -> list[bytes]:

@@ -11,7 +11,7 @@ from annotation.work.leases import expire_leases, lease_seat, shorten_leases
 from core import clock
 from core.health import services
 from core.models import Event, Heartbeat
-from core.tasks import heartbeat
+from core.tasks import beat
 from tests.factories import make_round, make_worker
 
 pytestmark = pytest.mark.django_db
@@ -27,7 +27,7 @@ def set_clock(monkeypatch):
         monkeypatch.setattr(timezone, "now", lambda: real_now() + by)
         clock.measure_skew()
 
-    heartbeat()
+    beat()
     yield move
     monkeypatch.undo()
     clock.measure_skew()
@@ -38,7 +38,7 @@ def off_by(moment):
 
 
 def test_computers_whose_clocks_agree_have_no_skew():
-    heartbeat()
+    beat()
     assert clock.measure_skew() == timedelta(0)
     assert services.clock_trouble() == ""
 

@@ -9,9 +9,9 @@ from django.utils import timezone
 
 from core.health import heartbeat as queue
 from core.health import services
-from core.health.configuration import storage_is_writable
+from core.health.configuration import messages_at_start
 from core.models import Heartbeat
-from core.tasks import heartbeat
+from core.tasks import beat
 
 pytestmark = pytest.mark.django_db
 
@@ -38,7 +38,7 @@ def test_a_full_disk_is_trouble_but_stops_no_command(settings, monkeypatch):
     assert list(settings.MEDIA_ROOT.iterdir()) == []
     monkeypatch.setattr(services, "TemporaryFile", lambda dir: FileIO("/dev/full", "wb"))
     assert "No space left on device" in services.storage_trouble()
-    assert [*storage_is_writable()] == []
+    assert messages_at_start(None) == []
 
 
 def test_a_broker_that_does_not_answer_is_trouble(settings, tmp_path):
@@ -52,8 +52,8 @@ def test_a_broker_that_does_not_answer_is_trouble(settings, tmp_path):
 def test_the_queue_has_stopped_when_the_clocks_task_was_not_run_for_three_beats(settings):
     settings.RECONCILE_SECONDS = 60
     assert queue.queue_has_stopped()
-    heartbeat()
-    heartbeat()
+    beat()
+    beat()
     assert not queue.queue_has_stopped()
     Heartbeat.objects.update(at=timezone.now() - timedelta(seconds=181))
     assert queue.queue_has_stopped()

@@ -6,8 +6,8 @@ import pytest
 from django.utils import timezone
 
 from config.celery import app
+from core.health.heartbeat import Load, loads, queue_of
 from core.models import Job
-from core.work.queues import Load, loads, queue_of
 
 State = Job.State
 

@@ -8,7 +8,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
 from core.errors import CounterpartError
-from core.files.storage import WholeFileStorage
+from core.files.stored_files import WholeFileStorage
 from corpus.imports import import_collection, import_pictures
 from corpus.models import Collection, Image
 from corpus.pictures.stored_pictures import open_picture

@@ -13,8 +13,7 @@ from standardwebhooks import WebhookVerificationError
 from integrations import notifications
 from integrations.deliveries import deliver
 from integrations.models import Webhook
-from integrations.webhook_secrets import secret_of
-from integrations.webhooks import renew_secret
+from integrations.webhooks import renew_secret, secret_of
 from tests.integrations.receiving import Receiver, again, outcome, pass_time, tell
 
 pytestmark = pytest.mark.django_db

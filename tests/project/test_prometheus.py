@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from config.logs import JsonFormatter
 from core.models import Heartbeat, Job
-from core.tasks import heartbeat
+from core.tasks import beat
 from core.work.jobs import finish
 from tests.factories import make_round
 from tests.project.log_lines import Kept, logged
@@ -43,7 +43,7 @@ def test_strangers_and_staff_get_no_figures_without_the_token(stranger, research
 def test_jobs_leases_requests_and_the_heartbeat_are_counted(scraped, stranger):
     make_round()
     Job.objects.create(title="long work", task="none")
-    heartbeat()
+    beat()
     stranger.get("/login/")
     figures = scraped()
     assert (figures["counterpart_jobs", "queued"], figures["counterpart_jobs", "failed"]) == (1, 0)

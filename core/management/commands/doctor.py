@@ -13,20 +13,20 @@ class Command(ActCommand):
     requires_system_checks = []  # they are findings here
     requires_migrations_checks = False
 
-    def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
+    def act(self, progress: TerminalBar, **options: Any) -> str:
         findings = list(examine())
         wrong = [finding for finding in findings if finding.change]
         if options["json"]:
             rows = [
                 {"check": one.check, "ok": not one.change, "found": one.found, "change": one.change} for one in findings
             ]
-            outcome: str | dict[str, Any] = {"wrong": len(wrong), "findings": rows}
+            outcome = as_json({"wrong": len(wrong), "findings": rows})
         else:
             outcome = "\n".join(
                 f"{one.check}: WRONG. {one.found} Change: {one.change}" if one.change else f"{one.check}: {one.found}"
                 for one in findings
             )
         if wrong:
-            self.stdout.write(str(outcome) if isinstance(outcome, str) else as_json(outcome))
+            self.stdout.write(outcome)
             raise CommandError(f"{len(wrong)} of {len(findings)} findings need a change.")
         return outcome

@@ -8,7 +8,7 @@ from django.db import transaction
 from integrations import notifications
 from integrations.models import Delivery, KeptAnswer, Notification, Webhook
 from integrations.notifications import TYPES
-from integrations.webhook_secrets import secret_of
+from integrations.webhooks import secret_of
 from tests.console.api.calls import caller_of
 
 pytestmark = pytest.mark.django_db

@@ -12,8 +12,7 @@ from django.utils import timezone
 from core.models import Event
 from integrations.models import Delivery, Webhook
 from integrations.notifications import notify
-from integrations.webhook_secrets import secret_of
-from integrations.webhooks import MOST, may_have_webhooks
+from integrations.webhooks import MOST, may_have_webhooks, secret_of
 from tests.conftest import client_of
 
 pytestmark = pytest.mark.django_db
