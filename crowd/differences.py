@@ -178,17 +178,10 @@ def _of_posting(posting: Posting, there: ListedPosting | None) -> Iterator[Diffe
         remedy = "check it: terms cannot be changed automatically"
         yield Difference(Kind.OTHER_AMOUNT, name, f"${round.reward} reward", f"${there.reward} reward", remedy)
     if there and posting.state == Posting.State.LIVE and there.max_assignments != posting.max_assignments:
-        yield _of_size(posting, name, there.max_assignments)
-
-
-def _of_size(posting: Posting, name: str, there: int) -> Difference:
-    """The platform lists fewer answer sets than we want, or more, which cannot be reduced."""
-    here = f"{posting.max_assignments} answer sets"
-    other = f"{there} answer sets"
-    if there < posting.max_assignments:
-        remedy = "post the missing ones"
-        return Difference(Kind.OTHER_AMOUNT, name, here, other, remedy, partial(_extend, posting))
-    return Difference(Kind.OTHER_AMOUNT, name, here, other, "check it: posted answer sets cannot be reduced")
+        sizes = f"{posting.max_assignments} answer sets", f"{there.max_assignments} answer sets"
+        is_short = there.max_assignments < posting.max_assignments
+        remedy = "post the missing ones" if is_short else "check it: posted answer sets cannot be reduced"
+        yield Difference(Kind.OTHER_AMOUNT, name, *sizes, remedy, partial(_extend, posting) if is_short else None)
 
 
 def _of_work(posting: Posting, listing: Listing) -> Iterator[Difference]:

@@ -1,4 +1,4 @@
-"""Messages to workers through their platform, their only known address."""
+"""Messages to workers through their platform, their only known address, and requests to return work."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from django.db import transaction
 
-from annotation.models import Worker, WorkerIdentity
+from annotation.models import Assignment, Worker, WorkerIdentity
 from annotation.people.workers import locked
 from core import clock
 from core.errors import CounterpartError, some_of
@@ -14,10 +14,13 @@ from core.events import record
 from core.text import check_words, counted
 from crowd import channels
 from crowd.calls.outbox import put
+from crowd.channels.base import AsksReturns, ChannelError
+from crowd.endings import may_be_returned
 from crowd.models import Message, Outbox, Visit
 from hits.models import Round
 
 LONGEST = {"subject": 200, "text": 4096}
+LONGEST_REQUEST = 500
 AGAIN = timedelta(minutes=10)
 
 
@@ -54,9 +57,8 @@ def write_to_round(round: Round, *, subject: str, text: str, by: str) -> list[Me
     """Write to all workers who submitted work in the round through its platform, except forgotten ones and those who
     got the same text from the same person in the last minutes. Raises CounterpartError as ``recipients_of`` does."""
     with transaction.atomic():
-        Round.objects.select_for_update(no_key=True).get(
-            pk=round.pk
-        )  # a second click waits, and then has no recipients
+        # A second click waits, and then has no recipients.
+        Round.objects.select_for_update(no_key=True).get(pk=round.pk)
         workers = recipients_of(round, subject=subject, text=text, by=by)
         return write_to(workers, subject=subject, text=text, by=by, round=round)
 
@@ -89,6 +91,34 @@ def write_once(worker: Worker, *, subject: str, text: str, by: str) -> tuple[Mes
         if sent := same.filter(at__gt=clock.now() - AGAIN).last():
             return sent, False
         return write_to([worker], subject=words["subject"], text=words["text"], by=by)[0], True
+
+
+def can_be_returned(assignment: Assignment) -> bool:
+    """Whether its worker can be asked to return it."""
+    asks = assignment.is_outside and isinstance(channels.platforms().get(assignment.visit.channel), AsksReturns)
+    return asks and may_be_returned(assignment.visit)
+
+
+def request_return(assignment: Assignment, *, reason: str, by: str) -> None:
+    """Ask a worker through their platform to return work; they may decline. Their record stays clean, and nothing is
+    paid for returned work. Repeating it sends no second request.
+
+    Raises CounterpartError without a reason, for a platform that has no such request, for work that is decided or has
+    ended there, and if the platform fails.
+    """
+    words = check_words(reason, what="reason that the worker reads", at_most=LONGEST_REQUEST)
+    platform = channels.platforms().get(assignment.visit.channel if assignment.is_outside else "")
+    if not isinstance(platform, AsksReturns):
+        raise CounterpartError(f"{assignment} is on no platform that can ask workers to return work.")
+    if not may_be_returned(assignment.visit):
+        there = assignment.visit.get_state_display().lower()
+        raise CounterpartError(f"{assignment} is {there} on the platform; it cannot be returned.")
+    try:
+        platform.request_return(assignment, words)
+    except ChannelError as error:
+        raise CounterpartError(f"{error} It is safe to ask again: a worker is asked only once.") from error
+    with transaction.atomic():
+        record("asked to return", assignment, actor=by)
 
 
 def address_of(worker: Worker) -> tuple[str, str] | None:

@@ -32,8 +32,9 @@ class CountriesField(NamesField):
         return codes
 
 
-def _number(least: int, most: int, label: str, help_text: str) -> forms.IntegerField:
-    return forms.IntegerField(min_value=least, max_value=most, label=label, help_text=help_text)
+def number(least: int, most: int, label: str, help_text: str, *, required: bool = True) -> forms.IntegerField:
+    """Return the field of a whole number from ``least`` to ``most``."""
+    return forms.IntegerField(min_value=least, max_value=most, label=label, help_text=help_text, required=required)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +70,7 @@ class Offer(Parameters):
     ] = ""
     minutes: Annotated[
         int,
-        _number(
+        number(
             5,
             24 * 60,
             "Time limit for a HIT, in minutes",
@@ -77,15 +78,15 @@ class Offer(Parameters):
         ),
     ] = 60
     lifetime_days: Annotated[
-        int, _number(*LIFETIME_DAYS, "Days until the postings expire", "days until the postings expire")
+        int, number(*LIFETIME_DAYS, "Days until the postings expire", "days until the postings expire")
     ] = 7
     auto_approval_days: Annotated[
         int,
-        _number(1, 30, "Days until automatic approval", "days until the platform approves and pays undecided work"),
+        number(1, 30, "Days until automatic approval", "days until the platform approves and pays undecided work"),
     ] = 7
     frame_height: Annotated[
         int,
-        _number(0, 5000, "Frame height in pixels", "height in pixels of our page inside the platform's; 0 fits"),
+        number(0, 5000, "Frame height in pixels", "height in pixels of our page inside the platform's; 0 fits"),
     ] = 900
     countries: Annotated[
         tuple[str, ...],
@@ -97,7 +98,7 @@ class Offer(Parameters):
     ] = ()
     min_approved: Annotated[
         int,
-        _number(
+        number(
             0,
             100_000,
             "Minimum number of approved assignments",
@@ -105,11 +106,11 @@ class Offer(Parameters):
         ),
     ] = 0
     min_approval_rate: Annotated[
-        int, _number(0, 100, "Minimum approval rate in percent", "minimum percentage of approved work")
+        int, number(0, 100, "Minimum approval rate in percent", "minimum percentage of approved work")
     ] = 0
     max_sessions: Annotated[
         int,
-        _number(
+        number(
             0,
             10_000,
             "Maximum sessions per worker",

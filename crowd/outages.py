@@ -38,7 +38,10 @@ def _pay_listed(visit: Visit, *, reason: str, by: User) -> Payment:
         there = visit.get_state_display()
         raise CounterpartError(f"{assignment} is {there} on its platform: only submitted work can be paid.")
     if assignment.is_claim:
-        _exclude_lost(assignment, reason=reason, by=by)
+        # Excluded, it can be paid; its seat stays open.
+        move(assignment, come_from=Assignment.State.LEASED, to=Assignment.State.EXCLUDED, actor=str(by), problem="")
+        Decision.objects.create(assignment=assignment, votes_count=False, paid=True, reason=reason, by=by)
+        record("lost in an outage", assignment, actor=str(by), reason=reason)
     elif paid := Payment.objects.filter(assignment=assignment, state__in=Payment.EARNED).first():
         return paid
     elif not assignment.problem:
@@ -46,10 +49,3 @@ def _pay_listed(visit: Visit, *, reason: str, by: User) -> Payment:
     elif assignment.state in DECIDABLE:
         rule(for_ruling(assignment), votes_count=False, paid=True, reason=reason, by=by)
     return mark_reward_paid(assignment) if visit.is_approved else owe(assignment)
-
-
-def _exclude_lost(assignment: Assignment, *, reason: str, by: User) -> None:
-    """Exclude work whose answers are lost, so that it can be paid. Its seat stays open."""
-    move(assignment, come_from=Assignment.State.LEASED, to=Assignment.State.EXCLUDED, actor=str(by), problem="")
-    Decision.objects.create(assignment=assignment, votes_count=False, paid=True, reason=reason, by=by)
-    record("lost in an outage", assignment, actor=str(by), reason=reason)

@@ -9,8 +9,9 @@ from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from typing import Any
 
+from celery import current_app
 from django.conf import settings
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Exists, F, Q
 
 from annotation.models import Assignment, Draft, WorkerIdentity
@@ -29,7 +30,7 @@ from crowd.calls.delivery import mark_closed, mark_over
 from crowd.calls.outbox import deliver_due
 from crowd.calls.single_payments import settle_listed, unclear_payments
 from crowd.channels.base import ChannelError, Listed, Listing
-from crowd.models import Outbox, Posting, Sync, Visit, VisitQuerySet, visits_to_posting
+from crowd.models import Hint, Outbox, Posting, Sync, Visit, VisitQuerySet, visits_to_posting
 from crowd.posting.halts import note_state
 from crowd.posting.pauses import open_or_pause
 from crowd.posting.postings import post_open_seats
@@ -39,6 +40,7 @@ from crowd.visits.sessions import keep_sessions
 from hits.models import Round
 
 MOST_ERRORS = 5  # messages may name their HIT, so that there are as many errors as HITs
+KEPT = timedelta(days=30)  # hints: events that platforms sent
 MOST_UNREACHED = 3  # failed connections in a row before listing stops
 
 
@@ -94,11 +96,9 @@ class Collected:
         lines = [f"{_named(numbers)}: {error}" for error, numbers in self.troubles.items()]
         if left_out := sum(map(len, [*self.troubles.values()][MOST_ERRORS:])):
             lines[MOST_ERRORS:] = [f"{counted(left_out, 'more HIT could', 'more HITs could')} not be listed."]
-        return (
-            [*lines, f"The other {counted(self.skipped, 'HIT was', 'HITs were')} skipped: sync again."]
-            if self.skipped
-            else lines
-        )
+        if self.skipped:
+            lines.append(f"The other {counted(self.skipped, 'HIT was', 'HITs were')} skipped: sync again.")
+        return lines
 
 
 def sync_round(round: Round, *, at_most: int | None = None, progress: Progress = silent) -> Synced:
@@ -144,6 +144,28 @@ def rounds_to_sync() -> list[Round]:
     unfinished = Posting.objects.unfinished().filter(channel__in=channels.platforms())
     unclear = Q(pk__in=unclear_payments().values("round"))
     return list(Round.objects.filter(Q(postings__in=unfinished) | unclear).order_by().distinct())
+
+
+def take_hint(channel: str, environment: str, *, external_id: str) -> bool:
+    """Store an event, which says that a sync would find something, and sync the rounds of its account once that is
+    committed. False: it was stored before."""
+    try:
+        with transaction.atomic():
+            Hint.objects.create(channel=channel, environment=environment, external_id=external_id)
+            unfinished = Posting.objects.unfinished().filter(channel=channel, environment=environment)
+            for round_id in unfinished.order_by().values_list("round", flat=True).distinct():
+                task = current_app.signature("crowd.tasks.sync_one", args=[round_id])
+                # Robust: a sync each minute finds the same.
+                transaction.on_commit(task.apply_async, robust=True)
+    except IntegrityError:
+        return False
+    return True
+
+
+def purge_hints() -> int:
+    """Delete the hints that no platform sends again. Return their number."""
+    deleted, _ = Hint.objects.filter(at__lt=clock.now() - KEPT).delete()
+    return deleted
 
 
 def collect_round(round: Round, *, at_most: int | None = None, progress: Progress = silent) -> Collected:

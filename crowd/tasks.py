@@ -14,10 +14,9 @@ from core.work.jobs import resend_stale_jobs
 from crowd.calls import outbox
 from crowd.calls.funds import note_funds
 from crowd.posting.postings import dispose_of_finished, post_open_seats
-from crowd.sync import rounds_to_sync, sync_round
+from crowd.sync import purge_hints, rounds_to_sync, sync_round
 from crowd.visits.arrivals import purge_strangers
 from crowd.visits.claims import purge_claims
-from crowd.visits.hints import purge_hints
 from hits.models import Round
 from integrations.deliveries import purge_notifications, send_due
 from integrations.models import KeptAnswer
@@ -74,22 +73,10 @@ def reconcile() -> dict[str, int]:
     return repair() | run_each(others)
 
 
-@shared_task(name="crowd.tasks.make_wanted_calls")
-def make_wanted_calls() -> None:
-    """Make the calls that payments, rejections and exclusions want."""
-    outbox.make_wanted_calls()
-
-
 @shared_task(name="crowd.tasks.post_seats")
 def post_seats(round_id: int) -> None:
     """Post a round's open seats."""
     post_open_seats(Round.objects.get(pk=round_id))
-
-
-@shared_task(name="crowd.tasks.deliver_call")
-def deliver_call(row_id: str) -> None:
-    """Make one call of the outbox."""
-    outbox.deliver(row_id)
 
 
 @shared_task(name="crowd.tasks.deliver_calls")

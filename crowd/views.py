@@ -43,9 +43,9 @@ from crowd import channels
 from crowd.channels import session_platform
 from crowd.channels.base import Arrival, ChannelError, Outcome, Platform, SendsHooks, SessionPlatform
 from crowd.models import Posting, Visit
+from crowd.sync import take_hint
 from crowd.visits.arrivals import SESSION_LIFE, assignment_of_session, begin_session, forget_stranger, posting_of
 from crowd.visits.claims import claim_hit, has_agreed_otherwise, has_claimed, refuse_taken
-from crowd.visits.hints import take_hint
 from hits.models import Round
 from hits.task_types.levels import LEVELS
 

@@ -19,10 +19,10 @@ from core.models import Job
 from core.text import counted
 from core.work.jobs import open_once
 from crowd import jobs
+from crowd.calls.funds import costs_of
 from crowd.calls.outbox import send_again, send_failed_again
 from crowd.calls.single_payments import settle
 from crowd.channels import market_of
-from crowd.costs import costs_of
 from crowd.models import Audit, Outbox, Visit
 from crowd.outages import pay_for_outage
 from crowd.posting.postings import prolong_postings

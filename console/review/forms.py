@@ -8,7 +8,7 @@ from annotation.models import Rejection
 from annotation.money.payments import BonusParameters
 from annotation.review.decisions import LONGEST
 from console.fields import ParametersForm
-from crowd.visits.returns import LONGEST as LONGEST_REQUEST
+from crowd.messages import LONGEST_REQUEST
 
 ALL_RIGHT = "The answers were looked at and count."
 

@@ -23,8 +23,8 @@ from console.review.answer_sheets import RejectionSheet, answers_of, rejections_
 from console.review.forms import BonusForm, DecisionForm, ReturnForm
 from core.errors import CounterpartError
 from corpus.models import Collection
+from crowd.messages import can_be_returned, request_return
 from crowd.posting.platform_postings import shortest_reason
-from crowd.visits.returns import can_be_returned, request_return
 from dataset.models import Case
 from dataset.secret_controls import refuse_secret_pairs
 from hits.models import Round

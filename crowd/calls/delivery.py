@@ -89,11 +89,6 @@ def mark_rejected(visit: Visit) -> bool:
     return True
 
 
-def _mark_called_off(posting: Posting) -> None:
-    """Record that the posting will never be on the platform."""
-    _move(posting, Posting.State.PLANNED, Posting.State.CLOSED, settled_at=clock.now())
-
-
 def _mark_paid(payment: Payment) -> None:
     """Record that the platform has paid. A paid reward is also the platform's approval of the work."""
     with transaction.atomic(savepoint=False):
@@ -119,17 +114,10 @@ def _publish(platform: Platform, row: Outbox, key: str) -> Result:
     if posting.state != Posting.State.PLANNED:
         return _nothing
     if posting.round.state == "closed" and not row.unclear:  # an unclear earlier call may have posted it
-        return partial(_mark_called_off, posting)
+        # It will never be on the platform.
+        return partial(_move, posting, Posting.State.PLANNED, Posting.State.CLOSED, settled_at=clock.now())
     platform.publish(posting, token=str(row.pk))
     return partial(mark_posted, posting)
-
-
-def _extend(platform: Platform, row: Outbox, key: str) -> Result:
-    posting = _posting(key)
-    if posting.state != Posting.State.LIVE:
-        return _nothing
-    platform.extend(posting, token=str(row.pk))
-    return partial(mark_extended, posting)
 
 
 def _prolong(platform: Platform, row: Outbox, key: str) -> Result:
@@ -139,14 +127,6 @@ def _prolong(platform: Platform, row: Outbox, key: str) -> Result:
         return _nothing
     platform.prolong(posting, until, token=str(row.pk))
     return partial(mark_prolonged, posting, until)
-
-
-def _close(platform: Platform, row: Outbox, key: str) -> Result:
-    posting = _posting(key)
-    if posting.state != Posting.State.LIVE:
-        return _nothing
-    platform.close(posting, token=str(row.pk))
-    return partial(mark_closed, posting)
 
 
 def _pause(platform: Platform, row: Outbox, key: str) -> Result:
@@ -159,12 +139,17 @@ def _pause(platform: Platform, row: Outbox, key: str) -> Result:
     return partial(Posting.objects.filter(pk=posting.pk).update, paused_at=since, there=there, paused_itself=False)
 
 
-def _dispose(platform: Platform, row: Outbox, key: str) -> Result:
-    posting = _posting(key)
-    if posting.state != Posting.State.CLOSED:
-        return _nothing
-    platform.dispose(posting, token=str(row.pk))
-    return partial(mark_disposed, posting)
+def _for_posting(state: Posting.State, mark: Callable[[Posting], None]) -> Callable[[Platform, Outbox, str], Result]:
+    """Return how to make the call that is the platform's method of the same name, for a posting in this state."""
+
+    def call(platform: Platform, row: Outbox, key: str) -> Result:
+        posting = _posting(key)
+        if posting.state != state:
+            return _nothing
+        getattr(platform, row.call)(posting, token=str(row.pk))
+        return partial(mark, posting)
+
+    return call
 
 
 def _pay(platform: Platform, row: Outbox, key: str) -> Result:
@@ -182,7 +167,7 @@ def _pay(platform: Platform, row: Outbox, key: str) -> Result:
 def _reject(platform: Platform, row: Outbox, key: str) -> Result:
     rejection = Rejection.objects.select_related("assignment__visit__posting__round").get(pk=key)
     visit = rejection.assignment.visit
-    if rejection.dropped_at is not None or visit.is_gone:
+    if rejection.dropped_at is not None or visit.state in Visit.GONE:
         return _nothing
     platform.reject(rejection, token=str(row.pk))
     return partial(mark_rejected, visit)
@@ -199,16 +184,12 @@ def _message(platform: Platform, row: Outbox, key: str) -> Result:
     return partial(Message.objects.bulk_update, messages, ["failure"])
 
 
-def _exclude(platform: Platform, row: Outbox, key: str) -> Result:
+def _exclude_or_readmit(platform: Platform, row: Outbox, key: str) -> Result:
     exclusion = Exclusion.objects.select_related("worker").get(pk=key)
-    if exclusion.lifted_at is None:
+    if row.call == Outbox.Call.READMIT:
+        platform.readmit(exclusion, environment=row.environment, token=str(row.pk))
+    elif exclusion.lifted_at is None:
         platform.exclude(exclusion, environment=row.environment, token=str(row.pk))
-    return _nothing
-
-
-def _readmit(platform: Platform, row: Outbox, key: str) -> Result:
-    exclusion = Exclusion.objects.select_related("worker").get(pk=key)
-    platform.readmit(exclusion, environment=row.environment, token=str(row.pk))
     return _nothing
 
 
@@ -218,14 +199,14 @@ def _posting(key: str) -> Posting:
 
 CALLS: dict[Outbox.Call, Callable[[Platform, Outbox, str], Result]] = {
     Outbox.Call.PUBLISH: _publish,
-    Outbox.Call.EXTEND: _extend,
+    Outbox.Call.EXTEND: _for_posting(Posting.State.LIVE, mark_extended),
     Outbox.Call.PROLONG: _prolong,
-    Outbox.Call.CLOSE: _close,
+    Outbox.Call.CLOSE: _for_posting(Posting.State.LIVE, mark_closed),
     Outbox.Call.PAUSE: _pause,
-    Outbox.Call.DISPOSE: _dispose,
+    Outbox.Call.DISPOSE: _for_posting(Posting.State.CLOSED, mark_disposed),
     Outbox.Call.PAY: _pay,
     Outbox.Call.REJECT: _reject,
     Outbox.Call.MESSAGE: _message,
-    Outbox.Call.EXCLUDE: _exclude,
-    Outbox.Call.READMIT: _readmit,
+    Outbox.Call.EXCLUDE: _exclude_or_readmit,
+    Outbox.Call.READMIT: _exclude_or_readmit,
 }

@@ -1,7 +1,7 @@
-"""The balance of our account on a platform, and what our rounds will still take from it."""
+"""The balance of our account on a platform, what our rounds will still take from it, and what a round costs there."""
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from decimal import Decimal
 
 from django.db import transaction
@@ -10,10 +10,11 @@ from django.db.models import F, Sum
 from annotation.models import Payment
 from annotation.money.ledger import balance_of, balances_of
 from core import clock
+from core.errors import CounterpartError
 from core.events import record
 from crowd import channels
-from crowd.channels.base import ChannelError
-from crowd.models import AccountBalance
+from crowd.channels.base import AsksFees, ChannelError, Platform
+from crowd.models import AccountBalance, Posting
 from hits.models import Round
 from hits.prices import cents
 
@@ -69,12 +70,21 @@ def noted_funds(round: Round) -> Decimal | None:
 def shortages() -> list[Shortage]:
     """Return the accounts whose last known balance is lower than what our rounds will take from them. The number of
     queries does not depend on the number of rounds."""
-    needed = _needed()
+    platforms = channels.platforms()
+    where = ("round__channel", "round__environment")
+    needed: dict[tuple[str, str], Decimal] = defaultdict(Decimal)
+    rounds = list(Round.objects.filter(channel__in=platforms, published_at__isnull=False))
+    balances = balances_of(rounds)
+    for round in rounds:
+        needed[round.channel, round.environment] += balances[round.pk].planned
+    bonuses = Payment.objects.filter(round__channel__in=platforms, kind=Payment.Kind.BONUS, state=Payment.State.OWED)
+    for channel, environment, owed in bonuses.order_by().values_list(*where).annotate(owed=Sum(F("amount") + F("fee"))):
+        needed[channel, environment] += cents(owed)
     held = {(account.channel, account.environment): account.amount for account in AccountBalance.objects.all()}
     return [
         Shortage(*market, held[market], amount)
         for market, amount in needed.items()
-        if market in held and held[market] < amount
+        if market in held and held[market] < amount and amount > 0
     ]
 
 
@@ -86,16 +96,62 @@ def still_to_fund(round: Round) -> Decimal:
     return balance_of(round).planned + cents(owed)
 
 
-def _needed() -> dict[tuple[str, str], Decimal]:
-    """Return by platform and environment what all rounds there will still take from the account."""
-    platforms = channels.platforms()
-    where = ("round__channel", "round__environment")
-    needed: dict[tuple[str, str], Decimal] = defaultdict(Decimal)
-    rounds = list(Round.objects.filter(channel__in=platforms, published_at__isnull=False))
-    balances = balances_of(rounds)
-    for round in rounds:
-        needed[round.channel, round.environment] += balances[round.pk].planned
-    bonuses = Payment.objects.filter(round__channel__in=platforms, kind=Payment.Kind.BONUS, state=Payment.State.OWED)
-    for channel, environment, owed in bonuses.order_by().values_list(*where).annotate(owed=Sum(F("amount") + F("fee"))):
-        needed[channel, environment] += cents(owed)
-    return {market: amount for market, amount in needed.items() if amount > 0}
+@dataclass(frozen=True)
+class Costs:
+    """A round's costs in US dollars, fees included: ``all_places`` is what the platform asks for the answer sets that
+    it lists, ``spent`` what was paid, ``reserved`` what the platform has set aside, ``to_come`` what is planned for
+    answer sets that are still to be posted, ``balance`` what the account has left. None where ``trouble`` says why it
+    is unknown."""
+
+    places: int
+    all_places: Decimal | None
+    spent: Decimal
+    owed: Decimal
+    reserved: Decimal
+    to_come: Decimal
+    ceiling: Decimal
+    balance: Decimal | None
+    trouble: str
+
+    def as_figures(self) -> dict[str, object]:
+        unknown = "unknown"
+        return {
+            name.replace("_", " "): unknown if value is None else str(value) if isinstance(value, Decimal) else value
+            for name, value in asdict(self).items()
+        }
+
+
+def costs_of(round: Round) -> Costs:
+    """Ask the platform what the round costs there, and compute the rest from its ledger. Changes nothing.
+
+    Raises CounterpartError for a round that is on no platform.
+    """
+    platform = channels.platforms().get(round.channel)
+    if platform is None:
+        raise CounterpartError(f"Round {round} is on no platform; its ledger shows what it costs.")
+    posted = Posting.objects.filter(round=round).aggregate(places=Sum("posted_assignments", default=0))
+    balance = balance_of(round)
+    funds = ask_funds(round.channel, round.environment)
+    cost, trouble = _asked(platform, round, posted["places"])
+    return Costs(
+        places=posted["places"],
+        all_places=cost,
+        spent=balance.commitment.paid + balance.commitment.fees,
+        owed=balance.commitment.owed,
+        reserved=balance.commitment.held,
+        to_come=balance.planned,
+        ceiling=balance.ceiling,
+        balance=funds.amount,
+        trouble=funds.trouble or trouble,
+    )
+
+
+def _asked(platform: Platform, round: Round, places: int) -> tuple[Decimal | None, str]:
+    """Return the cost of ``places`` answer sets, or None and why it is unknown."""
+    fees = round.fee_schedule
+    if isinstance(platform, AsksFees) and places:
+        try:
+            fees = platform.ask_fees(round.environment, round, places)
+        except ChannelError as error:
+            return None, str(error)
+    return fees.cost(round.reward, assignments=places), ""

@@ -10,12 +10,13 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from celery import current_app
+from celery import current_app, shared_task
 from django.db import transaction
 from django.db.models import F, Model, Q, QuerySet
 
 from annotation.models import Exclusion, Payment, Rejection, WantsCall
 from annotation.people.workers import mask_workers
+from annotation.platforms import MAKE_CALLS
 from core import clock
 from core.events import record, subject_of
 from core.progress import Progress, silent
@@ -27,6 +28,7 @@ from hits.models import Round
 
 logger = logging.getLogger(__name__)
 
+DELIVER = "crowd.tasks.deliver_call"
 WANTED = WantsCall.Call.WANTED
 SUBJECTS: dict[str, type[Payment] | type[Rejection]] = {Outbox.Call.PAY: Payment, Outbox.Call.REJECT: Rejection}
 
@@ -106,6 +108,7 @@ def deliver_due(round: Round | None = None, *, progress: Progress = silent) -> i
     return made
 
 
+@shared_task(name=MAKE_CALLS)
 def make_wanted_calls() -> int:
     """Store the calls that payments, rejections and exclusions want, and make them. Return how many were made."""
     return sum(_deliver_safely(row.pk) for row in take_wanted())
@@ -156,6 +159,7 @@ def _write_exclude(exclusion: Exclusion) -> list[Outbox]:
     ]
 
 
+@shared_task(name=DELIVER)
 def deliver(row_id: UUID | str) -> bool:
     """Make one call. Return False if it is done, not due, being made by another process, or was not successful."""
     row = _claim(row_id)
@@ -176,7 +180,7 @@ def deliver(row_id: UUID | str) -> bool:
 
 def _send_on_commit(row: Outbox) -> None:
     # Robust: the row is committed; if the queue fails, the error is logged and the reconciler makes the call.
-    task = current_app.signature("crowd.tasks.deliver_call", args=[str(row.pk)])
+    task = current_app.signature(DELIVER, args=[str(row.pk)])
     transaction.on_commit(task.apply_async, robust=True)
 
 

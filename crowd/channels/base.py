@@ -1,7 +1,7 @@
 """The interfaces of channels: every channel names its terms; a platform also brings, confirms and pays workers."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
@@ -15,6 +15,7 @@ from hits.models import Round
 from hits.prices import FeeSchedule
 
 
+@dataclass(eq=False)
 class ChannelError(Exception):
     """A platform refused or failed a call, or its effect is unknown.
 
@@ -23,20 +24,12 @@ class ChannelError(Exception):
     for the refusal, in its own terms; empty without a reply.
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        permanent: bool = False,
-        retry_after: timedelta | None = None,
-        reached: bool = True,
-        code: str = "",
-    ) -> None:
-        super().__init__(message)
-        self.permanent = permanent
-        self.retry_after = retry_after
-        self.reached = reached
-        self.code = code
+    message: str
+    _: KW_ONLY
+    permanent: bool = False
+    retry_after: timedelta | None = None
+    reached: bool = True
+    code: str = ""
 
 
 @dataclass(frozen=True)

@@ -222,16 +222,6 @@ class Visit(models.Model):
         """Whether the platform has approved and paid it."""
         return self.state == self.State.APPROVED
 
-    @property
-    def is_rejected(self) -> bool:
-        """Whether the platform lists it as rejected."""
-        return self.state == self.State.REJECTED
-
-    @property
-    def is_gone(self) -> bool:
-        """Whether it ended there without a submission."""
-        return self.state in self.GONE
-
 
 def visits_to_posting() -> VisitQuerySet:
     """Return the visits to the outer query's posting."""

@@ -88,10 +88,7 @@ def _refused(round: Round) -> list[Hold]:
 
 def _short_of_money(round: Round) -> list[Hold]:
     held = noted_funds(round)
-    if held is None:
-        return []
-    needed = still_to_fund(round)
-    if held >= needed:
+    if held is None or held >= (needed := still_to_fund(round)):
         return []
     text = (
         f"The account held ${held:,} at the last check, but ${needed:,} are still to be paid from it: add money there, "

@@ -1,11 +1,9 @@
 """What ``annotation`` asks of platforms, answered from the rows of postings and visits."""
 
-from collections import Counter
-from collections.abc import Sequence
 from datetime import datetime
 
 from annotation.models import Assignment
-from annotation.platforms import Hold, Means, Postings
+from annotation.platforms import Means, Postings
 from core import clock
 from core.errors import CounterpartError
 from crowd import channels
@@ -14,18 +12,12 @@ from crowd.endings import MEANS, UNDECIDED
 from crowd.models import Posting, Visit
 from crowd.posting.halts import holds_there
 from crowd.posting.seats import answer_sets_due, seats_without_posting
-from hits.models import Round
 
 
 class PlatformPostings(Postings):
-    def answer_sets_due(self, rounds: Sequence[Round]) -> dict[int, tuple[int, int]]:
-        return answer_sets_due(rounds)
-
-    def seats_without_posting(self, rounds: Sequence[Round]) -> Counter[int]:
-        return seats_without_posting(rounds)
-
-    def holds(self, round: Round) -> list[Hold]:
-        return holds_there(round)
+    answer_sets_due = staticmethod(answer_sets_due)
+    seats_without_posting = staticmethod(seats_without_posting)
+    holds = staticmethod(holds_there)
 
     def reversible_until(self, assignment: Assignment) -> datetime | None:
         visit = _visit_of(assignment)

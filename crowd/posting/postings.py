@@ -7,7 +7,7 @@ from math import ceil
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Count, Exists, F, Max, Min, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, Exists, F, Max, Min, Q, QuerySet, Subquery, Sum, TextChoices
 from django.db.models.functions import Coalesce
 
 from annotation.models import CLAIM, Assignment
@@ -46,7 +46,7 @@ def post_open_seats(round: Round) -> int:
         cost = current.seat_cost
         if is_by_session(current.channel):
             missing = places_missing([current])[current.pk]
-            added = _post_places(current, min(missing, int(left // cost) if cost else missing))
+            added = _post(current, None, min(missing, int(left // cost) if cost else missing))
         for hit, missing in list(hits_to_post(current)):
             # The seats added above are not in ``left``, which was read before.
             affordable = int(left // cost) - added if cost else missing
@@ -173,8 +173,8 @@ def overview_of(round: Round) -> Overview:
     visits = Visit.objects.filter(posting__round=round)
     return Overview(
         postings={state: facts[f"n_{state}"] for state in Posting.State.values},
-        work=_by("state", visits, Visit.State.values),
-        calls=_by("state", Outbox.objects.filter(round=round), Outbox.State.values),
+        work=_by_state(visits, Visit.State),
+        calls=_by_state(Outbox.objects.filter(round=round), Outbox.State),
         pending=facts["pending"] or 0,
         listed_at=facts["listed_at"],
         leaves_at=facts["leaves_at"],
@@ -199,15 +199,20 @@ def late_rounds() -> list[tuple[str, datetime]]:
     return list(overdue.values_list("round__name", "last"))
 
 
-def _post(round: Round, hit: HIT, missing: int) -> int:
-    if missing <= 0:
+def _post(round: Round, hit: HIT | None, missing: int) -> int:
+    """Post answer sets of a HIT, or places of the round without one: a round has one posting, which grows once it is
+    live."""
+    postings = round.postings.filter(hit=hit)
+    if missing <= 0 or (hit is None and postings.filter(state=Posting.State.PLANNED).exists()):
         return 0
-    most = channels.platform(round.channel).most_assignments
-    live = hit.postings.filter(state=Posting.State.LIVE, max_assignments__lte=most - missing).first()
-    if live:
+    most = channels.platform(round.channel).most_assignments if hit else missing
+    live = postings.filter(state=Posting.State.LIVE)
+    if hit:
+        live = live.filter(max_assignments__lte=most - missing)
+    if grows := live.first():
         # Counted at once, although the call is made later: the next look must not ask for the same seats.
-        Posting.objects.filter(pk=live.pk).update(max_assignments=F("max_assignments") + missing)
-        store_call(Outbox.Call.EXTEND, live, round=round, **live.market)
+        Posting.objects.filter(pk=grows.pk).update(max_assignments=F("max_assignments") + missing)
+        store_call(Outbox.Call.EXTEND, grows, round=round, **grows.market)
         return missing
     where = {"channel": round.channel, "environment": round.environment}
     for start in range(0, missing, most):
@@ -218,22 +223,6 @@ def _post(round: Round, hit: HIT, missing: int) -> int:
     return missing
 
 
-def _post_places(round: Round, missing: int) -> int:
-    """Post the round, or add places to its posting; 0 while that is being posted."""
-    where = {"channel": round.channel, "environment": round.environment}
-    posting = round.postings.filter(hit=None, state__in=COMING).first()
-    if missing <= 0 or (posting and posting.state == Posting.State.PLANNED):
-        return 0
-    if posting:
-        Posting.objects.filter(pk=posting.pk).update(max_assignments=F("max_assignments") + missing)
-        store_call(Outbox.Call.EXTEND, posting, round=round, **where)
-        return missing
-    posting = Posting.objects.create(round=round, **where, max_assignments=missing)
-    record("planned", posting, actor="posting", slots=missing)
-    store_call(Outbox.Call.PUBLISH, posting, round=round, **where)
-    return missing
-
-
-def _by(field: str, rows: QuerySet, values: list[str]) -> dict[str, int]:
-    counts = dict(rows.order_by().values_list(field).annotate(n=Count("pk")))
-    return {value: counts.get(value, 0) for value in values}
+def _by_state(rows: QuerySet, states: type[TextChoices]) -> dict[str, int]:
+    counts = dict(rows.order_by().values_list("state").annotate(n=Count("pk")))
+    return {state: counts.get(state, 0) for state in states.values}

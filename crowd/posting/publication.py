@@ -167,8 +167,7 @@ def check_publishable(
     expected = check_wage(round, pilot=pilot, expected_minutes=expected_minutes, below_floor=below_floor)
     _check_time(channel, offer, expected)
     round.expected_seconds = expected.seconds
-    _ask_fees(round, channel, environment)
-    _check_funds(round, channel, environment)
+    _check_platform(round, channel, environment)
     return expected
 
 
@@ -300,31 +299,21 @@ def _check_ceiling(round: Round, channel: str) -> None:
         )
 
 
-def _ask_fees(round: Round, channel: str, environment: str) -> None:
-    """Set the fees that the platform itself names. Raises CounterpartError for a round that it would refuse, and for a
-    cost above the round's ceiling."""
+def _check_platform(round: Round, channel: str, environment: str) -> None:
+    """Set the fees that the platform itself names. Raises CounterpartError for a platform that cannot be used, a round
+    that it would refuse, a cost above the round's ceiling, and an account whose balance is too low."""
     platform = channels.get(channel)
-    if not isinstance(platform, AsksFees):
-        return
-    try:
-        platform.check(environment)
-        round.fees = platform.ask_fees(environment, round, quote(round, channel).seats).as_json()
-    except ChannelError as error:
-        raise CounterpartError(f"Nothing was published. {error}") from error
-    _check_ceiling(round, channel)
-
-
-def _check_funds(round: Round, channel: str, environment: str) -> None:
-    """Raise CounterpartError if the platform cannot be used or the balance of its account is too low."""
-    platform = channels.get(channel)
-    cost = quote(round, channel).total
     if not isinstance(platform, Platform):
         return
     try:
         platform.check(environment)
+        if isinstance(platform, AsksFees):
+            round.fees = platform.ask_fees(environment, round, quote(round, channel).seats).as_json()
+            _check_ceiling(round, channel)
         funds = platform.funds(environment)
     except ChannelError as error:
         raise CounterpartError(f"Nothing was published. {error}") from error
+    cost = quote(round, channel).total
     if funds < cost:
         raise CounterpartError(
             f"Round {round} would cost ${cost} on {channel}, but the balance in {environment} is ${funds}: "

@@ -11,6 +11,7 @@ from annotation.people.admission import MOST, make_admission
 from annotation.people.qualification_tests import find_test
 from core.parameters import OFF_PAGE, POSITIONAL, FlagField, Option, Parameters
 from crowd.channels import CHANNELS
+from crowd.offers import number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,22 +31,16 @@ class AdmissionParameters(Parameters):
 
     capacity: Annotated[
         int | None,
-        forms.IntegerField(
-            required=False,
-            min_value=1,
-            max_value=MOST,
-            label="Maximum number of workers",
-            help_text="maximum number of workers (default: unlimited)",
-        ),
+        number(1, MOST, "Maximum number of workers", "maximum number of workers (default: unlimited)", required=False),
     ] = None
     per_worker: Annotated[
         int | None,
-        forms.IntegerField(
+        number(
+            1,
+            MOST,
+            "Maximum HITs per worker",
+            "maximum number of HITs for a worker (default: unlimited)",
             required=False,
-            min_value=1,
-            max_value=MOST,
-            label="Maximum HITs per worker",
-            help_text="maximum number of HITs for a worker (default: unlimited)",
         ),
     ] = None
     test: Annotated[

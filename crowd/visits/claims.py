@@ -14,7 +14,7 @@ from annotation.work.leases import AT_ONCE
 from core import clock
 from core.events import record, record_each
 from crowd.channels.base import Arrival
-from crowd.models import Posting, Visit, VisitQuerySet
+from crowd.models import Posting, Visit
 from crowd.offers import offer_of
 from crowd.visits.arrivals import not_theirs, refuse_shut_out, strangers
 
@@ -27,7 +27,10 @@ def claim_hit(posting: Posting, arrival: Arrival, *, sheet: ConsentSheet) -> Ass
     posting, and on a first visit if the worker is excluded or paused or has had one of the pairs before.
     """
     of_this_id = Visit.objects.filter(**posting.market, external_id=arrival.assignment_id)
-    _refuse_bound(of_this_id, arrival)
+    # Another worker may have submitted this id: until a submission, the platform may reassign an id.
+    bound = of_this_id.listed().select_related("worker").first()
+    if bound and not bound.worker.identities.filter(external_id=arrival.worker_id).exists():
+        raise not_theirs()
     worker = worker_for(**posting.market, external_id=arrival.worker_id)
     finish = {"finish_url": arrival.finish_url, "finish_fields": dict(arrival.finish_fields)}
     with transaction.atomic():
@@ -91,13 +94,6 @@ def purge_claims() -> int:
     while done := _purge(never_confirmed):
         purged += done
     return purged
-
-
-def _refuse_bound(of_this_id: VisitQuerySet, arrival: Arrival) -> None:
-    """Raise Trouble if another worker has submitted this id: until a submission, the platform may reassign an id."""
-    bound = of_this_id.listed().select_related("worker").first()
-    if bound and not bound.worker.identities.filter(external_id=arrival.worker_id).exists():
-        raise not_theirs()
 
 
 def _refuse_unwelcome(worker: Worker, posting: Posting) -> None:

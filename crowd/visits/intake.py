@@ -32,7 +32,7 @@ from crowd import channels
 from crowd.channels.base import Listed
 from crowd.endings import ONWARD
 from crowd.models import Visit
-from hits.models import Item, Round
+from hits.models import Round
 from hits.task_types import task_type_of
 
 logger = logging.getLogger(__name__)
@@ -92,7 +92,10 @@ def take_in(key: int) -> bool:
     give_consent(worker, assignment.hit.round, sheet=assignment.visit.sheet)
     earlier = Assignment.objects.without_claims().filter(worker=worker, hit=assignment.hit_id)
     if earlier.exclude(state__in=Assignment.ABANDONED).exists():
-        _flag_repeated(assignment)
+        # A person decides. The work is stored without a seat.
+        again = {"receipt": assignment.receipt_code, "problem": REPEATED}
+        leased = Assignment.State.LEASED
+        move(assignment, come_from=leased, to=Assignment.State.FLAGGED, actor="intake", **again)
     else:
         _submit(assignment)
     if assignment.visit.is_approved:
@@ -104,19 +107,13 @@ def _submit(assignment: Assignment) -> None:
     items = items_of(assignment)
     answers, doubt = _answers_of(assignment)
     bind_seat(assignment)
-    first = _without_repeated_pairs(assignment, answers, items)
+    # Only a worker's first answer to a pair counts. The others stay in the drafts or in the platform's copy.
+    again = judged_before(assignment, items)
+    first = [answer for answer in answers if answer.item_id not in again]
     store_answers(assignment, first, items, assignment.active_seconds, at=assignment.submitted_at)
     if doubt:
         Assignment.objects.filter(pk=assignment.pk).update(problem=doubt)
         flag(assignment, control_failures=count_failures(assignment))
-
-
-def _flag_repeated(assignment: Assignment) -> None:
-    """Flag work of a worker who has answered this HIT before, for a person to decide. It is stored without a seat."""
-    leased = Assignment.State.LEASED
-    flagged = Assignment.State.FLAGGED
-    receipt = assignment.receipt_code
-    move(assignment, come_from=leased, to=flagged, actor="intake", receipt=receipt, problem=REPEATED)
 
 
 def _answers_of(assignment: Assignment) -> tuple[Sequence[Answer], str]:
@@ -149,12 +146,3 @@ def _complete(answers: list[Answer], assignment: Assignment) -> list[Answer]:
     except CounterpartError:
         return []
     return answers
-
-
-def _without_repeated_pairs(
-    assignment: Assignment, answers: Sequence[Answer], items: Mapping[int, Item]
-) -> Sequence[Answer]:
-    """Leave out pairs that the worker has judged in another HIT: only a worker's first answer to a pair counts. The
-    others stay in the drafts or in the platform's copy."""
-    again = judged_before(assignment, items)
-    return [answer for answer in answers if answer.item_id not in again]

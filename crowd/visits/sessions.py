@@ -138,18 +138,14 @@ def _follow(visit: Visit, here: Here, rule: Rule) -> None:
         ended = Assignment.State.RETURNED if is_returned else Assignment.State.EXPIRED
         move(assignment, come_from=Assignment.State.LEASED, to=ended, actor="sync")
     elif rule.act is Act.LET_GO:
-        _let_go(assignment)
+        with suppress(CounterpartError):  # its payment is being made: the next list asks again
+            withdraw(assignment, actor="sync")
+            flagged = Assignment.State.FLAGGED
+            move(assignment, come_from=flagged, to=Assignment.State.EXCLUDED, actor="sync", problem="")
     elif rule.act in (Act.ASK, Act.RECORD) and not visit.is_unconfirmed:
         ask_a_person(assignment, rule.question)
     elif assignment.state == Assignment.State.FLAGGED and assignment.problem in PASSING:
         _drop_question(visit, here)
-
-
-def _let_go(assignment: Assignment) -> None:
-    """End the assignment without pay."""
-    with suppress(CounterpartError):  # its payment is being made: the next list asks again
-        withdraw(assignment, actor="sync")
-        move(assignment, come_from=Assignment.State.FLAGGED, to=Assignment.State.EXCLUDED, actor="sync", problem="")
 
 
 def _drop_question(visit: Visit, here: Here) -> None:

@@ -3,7 +3,7 @@
 The SDK is imported where it is used: it takes a tenth of a second of the start of every command.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -60,7 +60,14 @@ def environment_of(name: str) -> Environment:
     if name not in env.list("MTURK_ENVIRONMENTS", ["emulator"] if is_local(settings.SITE_URL) else []):
         raise invalid(f"MTurk's {name} is disabled. To enable it, add it to MTURK_ENVIRONMENTS.")
     environment = _configured(name)
-    _check_endpoint(environment)
+    near = is_near(environment.endpoint)
+    if name == "emulator" and not near:
+        raise invalid(f"MTURK_EMULATOR_URL is {environment.endpoint}, which is not on this machine.")
+    if name != "emulator" and (near or urlsplit(environment.endpoint).scheme != "https"):
+        raise invalid(
+            f"MTurk's {name} is set to {environment.endpoint}, which is local or not https: publish to the emulator "
+            "instead."
+        )
     if not (environment.access_key and environment.secret_key):
         raise invalid(f"MTurk's {name} needs MTURK_ACCESS_KEY_ID and MTURK_SECRET_ACCESS_KEY.")
     return environment
@@ -94,6 +101,17 @@ def channel_errors() -> Iterator[None]:
         raise TurkError(f"MTurk's response was lost: {error}", code="Lost", reached=True) from error
 
 
+@contextmanager
+def refusals_pass_if(is_done: Callable[[TurkError], bool]) -> Iterator[None]:
+    """Raise errors as ``channel_errors`` does, except one that says that nothing is left to do: calls are repeated."""
+    try:
+        with channel_errors():
+            yield
+    except TurkError as error:
+        if not is_done(error):
+            raise
+
+
 def _configured(name: str) -> Environment:
     if name == "emulator":
         url = env.str("MTURK_EMULATOR_URL", "http://127.0.0.1:8900").rstrip("/")
@@ -108,17 +126,6 @@ def _configured(name: str) -> Environment:
         origins = tuple(env.list("MTURK_PRODUCTION_ORIGINS", sites))
     keys = env.str("MTURK_ACCESS_KEY_ID", ""), env.str("MTURK_SECRET_ACCESS_KEY", "")
     return Environment(name, url, origins, *keys)
-
-
-def _check_endpoint(environment: Environment) -> None:
-    near = is_near(environment.endpoint)
-    if environment.name == "emulator" and not near:
-        raise invalid(f"MTURK_EMULATOR_URL is {environment.endpoint}, which is not on this machine.")
-    if environment.name != "emulator" and (near or urlsplit(environment.endpoint).scheme != "https"):
-        raise invalid(
-            f"MTurk's {environment.name} is set to {environment.endpoint}, which is local or not https: "
-            "publish to the emulator instead."
-        )
 
 
 @cache

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from core import clock
 from crowd.channels.base import ChannelError, Listed, ListedPosting, Listing
-from crowd.channels.mturk.client import TurkError, channel_errors
+from crowd.channels.mturk.client import TurkError, channel_errors, refusals_pass_if
 from crowd.channels.mturk.qualifications import answered_type, exclusion_type, shut_out_of_siblings
 from crowd.models import Posting, Visit
 from crowd.offers import Offer, offer_of
@@ -31,7 +31,7 @@ TOKEN_LIFE = timedelta(hours=23)  # MTurk forgets a token after 24 hours; a retr
 LEAST_PROLONGED = timedelta(minutes=1)  # MTurk moves no expiry by less
 LONG_PAST = datetime(2015, 1, 1, tzinfo=UTC)  # constant: repeating the call with another time is an error
 HIT_ID = re.compile(r"\b[A-Z0-9]{20,64}\b")
-GONE = ("HITDoesNotExist",)
+GONE = "HITDoesNotExist"
 STATUSES = {
     "Submitted": Visit.State.SUBMITTED,
     "Approved": Visit.State.APPROVED,
@@ -61,19 +61,15 @@ def extend(client: Any, posting: Posting, *, token: str) -> None:
     """Raise the HIT's number of assignments to ``max_assignments``."""
     with channel_errors():
         known = client.get_hit(HITId=posting.external_id)["HIT"]["MaxAssignments"]
-        if known >= posting.max_assignments:
-            return
-        try:
-            with channel_errors():
-                client.create_additional_assignments_for_hit(
-                    HITId=posting.external_id,
-                    NumberOfAdditionalAssignments=posting.max_assignments - known,
-                    UniqueRequestToken=f"{token}-{posting.max_assignments}",
-                )
-        except TurkError as error:
-            # An earlier attempt took effect, and MTurk's figure is out of date.
-            if not error.is_replay:
-                raise
+    if known >= posting.max_assignments:
+        return
+    # After a replay, an earlier attempt took effect, and MTurk's figure is out of date.
+    with refusals_pass_if(lambda error: error.is_replay):
+        client.create_additional_assignments_for_hit(
+            HITId=posting.external_id,
+            NumberOfAdditionalAssignments=posting.max_assignments - known,
+            UniqueRequestToken=f"{token}-{posting.max_assignments}",
+        )
 
 
 def prolong(client: Any, external_id: str, until: datetime) -> None:
@@ -81,33 +77,21 @@ def prolong(client: Any, external_id: str, until: datetime) -> None:
     with channel_errors():
         if client.get_hit(HITId=external_id)["HIT"]["Expiration"] > until - LEAST_PROLONGED:
             return
-        try:
-            with channel_errors():
-                client.update_expiration_for_hit(HITId=external_id, ExpireAt=until)
-        except TurkError as error:
-            # An earlier attempt took effect, and MTurk's time is out of date: it takes each time once for a HIT.
-            if not error.is_replay:
-                raise
+    # After a replay, MTurk's time is out of date: it takes each time once for a HIT.
+    with refusals_pass_if(lambda error: error.is_replay):
+        client.update_expiration_for_hit(HITId=external_id, ExpireAt=until)
 
 
 def expire(client: Any, external_id: str) -> None:
     """Expire the HIT now. Workers who have accepted it keep their time."""
-    try:
-        with channel_errors():
-            client.update_expiration_for_hit(HITId=external_id, ExpireAt=LONG_PAST)
-    except TurkError as error:
-        if error.code not in GONE:
-            raise
+    with refusals_pass_if(lambda error: error.code == GONE):
+        client.update_expiration_for_hit(HITId=external_id, ExpireAt=LONG_PAST)
 
 
 def delete(client: Any, external_id: str) -> None:
     """Delete the HIT. MTurk refuses while work on it is undecided."""
-    try:
-        with channel_errors():
-            client.delete_hit(HITId=external_id)
-    except TurkError as error:
-        if error.code not in GONE and not _is_deleted(client, external_id):
-            raise
+    with refusals_pass_if(lambda error: error.code == GONE or _is_deleted(client, external_id)):
+        client.delete_hit(HITId=external_id)
 
 
 def collect(client: Any, posting: Posting) -> Listing:

@@ -1,13 +1,14 @@
 """Payments and rejections on MTurk, each made once, and MTurk's fees."""
 
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from annotation.models import Assignment, Payment, Rejection
 from crowd.channels.base import Bonus, ChannelError
 from crowd.channels.marketplaces import id_on
-from crowd.channels.mturk.client import TurkError, channel_errors
-from crowd.models import Posting
+from crowd.channels.mturk.client import TurkError, channel_errors, refusals_pass_if
+from crowd.models import Posting, Visit
 from hits.prices import FeeSchedule
 
 UNDECIDABLE = ("InvalidAssignmentState", "AssignmentDoesNotExist")
@@ -18,23 +19,15 @@ LEAST = Decimal("0.01")
 
 def approve(client: Any, assignment: Assignment) -> None:
     """Approve the assignment, also after a rejection; MTurk then pays the reward. Repeating it changes nothing."""
-    try:
-        with channel_errors():
-            client.approve_assignment(
-                AssignmentId=assignment.outside_key,
-                OverrideRejection=assignment.visit.is_rejected,
-            )
-    except TurkError as error:
-        _accept_if(client, assignment, "Approved", error)
+    rejected = assignment.visit.state == Visit.State.REJECTED
+    with refusals_pass_if(partial(_is_decided, client, assignment, "Approved")):
+        client.approve_assignment(AssignmentId=assignment.outside_key, OverrideRejection=rejected)
 
 
 def reject(client: Any, rejection: Rejection) -> None:
     """Reject the assignment with the reason that its worker reads. Repeating it changes nothing."""
-    try:
-        with channel_errors():
-            client.reject_assignment(AssignmentId=rejection.assignment.outside_key, RequesterFeedback=rejection.reason)
-    except TurkError as error:
-        _accept_if(client, rejection.assignment, "Rejected", error)
+    with refusals_pass_if(partial(_is_decided, client, rejection.assignment, "Rejected")):
+        client.reject_assignment(AssignmentId=rejection.assignment.outside_key, RequesterFeedback=rejection.reason)
 
 
 def give_bonus(client: Any, payment: Payment, *, token: str) -> None:
@@ -76,11 +69,14 @@ def fee_schedule(*, masters: bool = False) -> FeeSchedule:
     return FeeSchedule(reward=BASE + (MASTERS if masters else 0), bonus=BASE, least=LEAST)
 
 
-def _accept_if(client: Any, assignment: Assignment, wanted: str, error: TurkError) -> None:
-    """Accept a refusal if the assignment already has the wanted status."""
+def _is_decided(client: Any, assignment: Assignment, wanted: str, error: TurkError) -> bool:
+    """Whether the assignment of a refused decision has the wanted status. Raises ChannelError if MTurk shows none, as
+    for work that is not submitted, or another one."""
     if error.code not in UNDECIDABLE:
-        raise error
-    status = _status(client, assignment)
+        return False
+    status = ""
+    with refusals_pass_if(lambda error: error.code in UNDECIDABLE):
+        status = client.get_assignment(AssignmentId=assignment.outside_key)["Assignment"]["AssignmentStatus"]
     if not status:
         # MTurk has listed it, but accepts no decision on it yet.
         raise ChannelError(f"{error} It was listed, so the call is retried.", reached=False) from error
@@ -88,18 +84,7 @@ def _accept_if(client: Any, assignment: Assignment, wanted: str, error: TurkErro
         raise ChannelError(
             f"{error} Its status is {status}: sync the round and decide again.", permanent=True
         ) from error
-
-
-def _status(client: Any, assignment: Assignment) -> str:
-    """Return MTurk's status of the assignment; "" if it shows none, as for work that is not submitted."""
-    try:
-        with channel_errors():
-            row = client.get_assignment(AssignmentId=assignment.outside_key)["Assignment"]
-    except TurkError as error:
-        if error.code not in UNDECIDABLE:
-            raise
-        return ""
-    return str(row["AssignmentStatus"])
+    return True
 
 
 def _was_given(client: Any, payment: Payment) -> bool:

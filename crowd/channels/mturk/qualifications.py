@@ -5,7 +5,7 @@ from typing import Any
 
 from annotation.models import WorkerIdentity
 from crowd.channels.base import Listed
-from crowd.channels.mturk.client import TurkError, channel_errors
+from crowd.channels.mturk.client import TurkError, channel_errors, refusals_pass_if
 from crowd.models import Posting, Visit
 
 EXCLUDED = "Counterpart: no further work"
@@ -48,14 +48,10 @@ def assign(client: Any, type_id: str, worker_ids: Iterable[str]) -> None:
 
 def withdraw_exclusion(client: Any, worker_id: str) -> None:
     """Take the exclusion from a worker. Repeating it changes nothing."""
-    try:
-        with channel_errors():
-            client.disassociate_qualification_from_worker(
-                QualificationTypeId=exclusion_type(client), WorkerId=worker_id, Reason="You may work for us again."
-            )
-    except TurkError as error:
-        if error.code not in ("QualificationDoesNotExist", "InvalidQualificationState"):
-            raise
+    with refusals_pass_if(lambda error: error.code in ("QualificationDoesNotExist", "InvalidQualificationState")):
+        client.disassociate_qualification_from_worker(
+            QualificationTypeId=exclusion_type(client), WorkerId=worker_id, Reason="You may work for us again."
+        )
 
 
 def _type_named(client: Any, name: str, description: str) -> str:

@@ -11,7 +11,7 @@ from annotation.models import Assignment, Exclusion, Payment, Rejection
 from annotation.money.wages import fair_reward
 from crowd.channels.base import Arrival, Bonus, ChannelError, ListedPosting, Listing, Outcome
 from crowd.channels.marketplaces import foreign_address, id_on, only_value
-from crowd.channels.prolific import hooks, money, payments, studies, submissions, workspaces
+from crowd.channels.prolific import money, studies, submissions, workspaces
 from crowd.channels.prolific.client import DESCRIPTIONS, NAMES, ProlificError, client_for, environment_of
 from crowd.models import Message, Posting, Visit
 from crowd.study_states import There
@@ -118,7 +118,7 @@ class ProlificChannel:
         return studies.list_postings(client_for(environment))
 
     def bonuses(self, posting: Posting) -> Sequence[Bonus]:
-        return payments.bonuses(client_for(posting.environment), posting)
+        return money.bonuses(client_for(posting.environment), posting)
 
     def pay(self, payment: Payment, *, token: str) -> None:
         """Approve the work, which pays its reward. A bonus goes by ``prepare_bonus`` and ``send_bonus``."""
@@ -127,16 +127,16 @@ class ProlificChannel:
         submissions.approve(client_for(payment.round.environment), payment.assignment)
 
     def prepare_bonus(self, payment: Payment) -> dict[str, Any]:
-        return payments.prepare(client_for(payment.round.environment), payment)
+        return money.prepare(client_for(payment.round.environment), payment)
 
     def send_bonus(self, payment: Payment, prepared: dict[str, Any]) -> None:
-        payments.pay(client_for(payment.round.environment), prepared)
+        money.pay(client_for(payment.round.environment), prepared)
 
     def is_bonus_paid(self, payment: Payment, prepared: dict[str, Any]) -> bool:
-        return payments.is_paid(client_for(payment.round.environment), payment, prepared)
+        return money.is_paid(client_for(payment.round.environment), payment, prepared)
 
     def event_id(self, environment: str, headers: Mapping[str, str], body: bytes) -> str:
-        return hooks.event_id(headers, body, known=hooks.secrets())
+        return workspaces.event_id(headers, body, known=workspaces.secrets())
 
     def request_return(self, assignment: Assignment, reason: str) -> None:
         submissions.request_return(client_for(assignment.visit.environment), assignment, reason)

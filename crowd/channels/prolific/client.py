@@ -157,7 +157,10 @@ def environment_of(name: str) -> Environment:
     if name not in env.list("PROLIFIC_ENVIRONMENTS", ["emulator"] if is_local(settings.SITE_URL) else []):
         raise invalid(f"Prolific's {name} is disabled. To enable it, add it to PROLIFIC_ENVIRONMENTS.")
     if name == "emulator":
-        return _emulator()
+        url = env.str("PROLIFIC_EMULATOR_URL", "http://127.0.0.1:8950").rstrip("/")
+        if not is_near(url):
+            raise invalid(f"PROLIFIC_EMULATOR_URL is {url}, which is not on this machine.")
+        return Environment(name, url, env.str("PROLIFIC_EMULATOR_ORIGIN", url).rstrip("/"), EMULATED_TOKEN, "")
     token = env.str("PROLIFIC_TOKEN", "")
     workspace = env.str("PROLIFIC_WORKSPACE", "")
     if not (token and workspace):
@@ -168,13 +171,6 @@ def environment_of(name: str) -> Environment:
 def client_for(environment: str) -> Client:
     """Return the client for an environment. Raises ChannelError if it may not be used."""
     return _client(environment_of(environment))
-
-
-def _emulator() -> Environment:
-    url = env.str("PROLIFIC_EMULATOR_URL", "http://127.0.0.1:8950").rstrip("/")
-    if not is_near(url):
-        raise invalid(f"PROLIFIC_EMULATOR_URL is {url}, which is not on this machine.")
-    return Environment("emulator", url, env.str("PROLIFIC_EMULATOR_ORIGIN", url).rstrip("/"), EMULATED_TOKEN, "")
 
 
 @cache

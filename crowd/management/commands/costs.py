@@ -3,7 +3,7 @@
 from typing import Any
 
 from core.progress import TerminalBar
-from crowd.costs import costs_of
+from crowd.calls.funds import costs_of
 from hits.models import Round
 from hits.round_commands import RoundCommand
 

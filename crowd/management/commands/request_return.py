@@ -7,7 +7,7 @@ from django.core.management.base import CommandParser
 from annotation.models import Assignment
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from crowd.visits.returns import request_return
+from crowd.messages import request_return
 
 
 class Command(ActCommand):

@@ -10,8 +10,8 @@ from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar
 from crowd.channels.base import ChannelError
-from crowd.channels.prolific import hooks
 from crowd.channels.prolific.client import NAMES, client_for
+from crowd.channels.prolific.workspaces import subscribe
 
 
 class Command(ActCommand):
@@ -25,7 +25,7 @@ class Command(ActCommand):
     def act(self, progress: TerminalBar, **options: Any) -> str:
         address = settings.SITE_URL + reverse("crowd:hook", args=["prolific", options["environment"]])
         try:
-            secret = hooks.subscribe(client_for(options["environment"]), address)
+            secret = subscribe(client_for(options["environment"]), address)
         except ChannelError as error:
             raise CounterpartError(f"No events are sent. {error}") from error
         return (

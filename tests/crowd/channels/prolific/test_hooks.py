@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotation.models import Payment
 from counterpart_emulators.prolific.courier import signature
 from crowd.models import Hint
-from crowd.visits.hints import KEPT, purge_hints
+from crowd.sync import KEPT, purge_hints
 from tests.crowd.prolific_rehearsal import published
 
 pytestmark = pytest.mark.slow

@@ -15,9 +15,8 @@ from pydantic import BaseModel, Field, TypeAdapter
 from annotation.money.payments import owe_bonus
 from annotation.people.workers import exclude, readmit
 from annotation.review.decisions import decide, reject
-from crowd.messages import write_to
+from crowd.messages import request_return, write_to
 from crowd.posting.publication import close_round
-from crowd.visits.returns import request_return
 from tests.crowd.platform import sync
 from tests.crowd.prolific_rehearsal import published
 

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from crowd.channels.prolific.client import Client, Environment
-from crowd.channels.prolific.hooks import TYPES, subscribe
+from crowd.channels.prolific.workspaces import TYPES, subscribe
 
 HERE = "https://judge.example/hook/"
 
