@@ -115,4 +115,3 @@ WORDINGS[3] = replace(
         Example(Level.NO, "A plate of noodles on a table.", "nothing in it is true of this picture."),
     ),
 )
-LATEST = max(WORDINGS)

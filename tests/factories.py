@@ -18,7 +18,7 @@ from annotation.people.consent import current_sheet
 from corpus.models import Caption, Collection, Image, Match, Sample
 from crowd.channels.mturk.payments import fee_schedule
 from hits.models import HIT, Control, Item, Round, Seat
-from hits.question import LATEST
+from hits.question import WORDINGS
 from mitl.models import Annotator, Direction, Pool, Proposal, Retrieval
 from mitl.search.gallery import RankedLists, open_gallery, store_lists
 from mitl.search.request import fingerprint
@@ -172,7 +172,7 @@ def make_round(
         ceiling=Decimal("500"),
         design={"name": "test", "candidates": candidates, "positives": 1, "negatives": 1},
         reasons=reasons,
-        wording=LATEST,
+        wording=max(WORDINGS),
         replication=replication,
         seed=0,
         plan_hash="0" * 64,

@@ -161,11 +161,7 @@ def decode_answers(text: str, places: Places) -> list[Answer]:
 
 def _check_items(answers: Sequence[Answer], place_of: Mapping[int, int], task: Question) -> None:
     answered = [answer.item_id for answer in answers]
-    if foreign := [pk for pk in answered if pk not in place_of]:
-        raise CounterpartError(
-            f"{counted(len(foreign), 'answer is', 'answers are')} to pairs of another HIT; reload the page and try "
-            "again."
-        )
+    _refuse_foreign(answered, place_of)
     if len(set(answered)) != len(answered):
         doubled = sorted({place_of[pk] for pk in answered if answered.count(pk) > 1})
         raise CounterpartError(
@@ -288,9 +284,11 @@ def own_places(assignment: Assignment, items: Sequence[int], places: Places | No
     if not current.is_answerable:
         raise SeatLostError("This HIT was submitted or given back; nothing more is saved for it.")
     place_of = {item: place for place, item in (places or places_of(assignment)).items()}
-    if foreign := [item for item in items if item not in place_of]:
-        raise CounterpartError(
-            f"{counted(len(foreign), 'answer is', 'answers are')} to pairs of another HIT; reload the page and try "
-            "again."
-        )
+    _refuse_foreign(items, place_of)
     return place_of
+
+
+def _refuse_foreign(items: Sequence[int], place_of: Mapping[int, int]) -> None:
+    if foreign := [item for item in items if item not in place_of]:
+        answers = counted(len(foreign), "answer is", "answers are")
+        raise CounterpartError(f"{answers} to pairs of another HIT; reload the page and try again.")

@@ -1,6 +1,5 @@
 """Girls in dresses and boys in shirts: standing, running, jumping."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from demo.drawing.brush import BLUSH, INK, Brush, Colour, Points, darker, lighter
@@ -44,8 +43,6 @@ _POSES = {
         lift=24,
     ),
 }
-
-Clothes = Callable[[Brush, Colour], None]
 
 
 def draw_girl(brush: Brush, dress: Colour, action: str, look: int) -> None:

@@ -60,12 +60,9 @@ def load_design(name_or_path: str | Path) -> Design:
     """
     if str(name_or_path) in DESIGNS:
         return DESIGNS[str(name_or_path)]
-    return parse_design(_read(Path(name_or_path)), origin=f"The design {name_or_path}")
-
-
-def _read(path: Path) -> Any:
+    path = Path(name_or_path)
     try:
-        return read_json(path.read_bytes())
+        given = read_json(path.read_bytes())
     except FileNotFoundError as error:
         raise CounterpartError(
             f"Unknown design {str(path)!r}: use {', '.join(DESIGNS)} or an existing JSON file."
@@ -74,6 +71,7 @@ def _read(path: Path) -> Any:
         raise CounterpartError(f"The design file {path} cannot be read: {type(error).__name__}.") from error
     except ValueError as error:
         raise CounterpartError(f"The design file {path} is not valid JSON: {error}.") from error
+    return parse_design(given, origin=f"The design {name_or_path}")
 
 
 def parse_design(given: Any, *, origin: str = "The design") -> Design:
