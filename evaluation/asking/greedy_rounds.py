@@ -11,31 +11,28 @@ from typing import Any
 
 import numpy as np
 from django.db import transaction
-from django.db.models import Count, Q
 
 from annotation.money.budget import locked
-from annotation.work.control_records import UNRETIRED
 from annotation.work.disputes import Pair, add_votes, pairs_with_room
-from annotation.work.judgments import BY_LEVEL, answers_in, votes_in
+from annotation.work.judgments import BY_LEVEL, votes_in
 from core.errors import CounterpartError
 from core.events import record
 from core.text import counted
+from counterpart_statistics.aggregation.crowds import ControlAnswers, counted_rates
 from counterpart_statistics.pair_codes import pairs_of
 from counterpart_statistics.vote_gains import match_posterior
+from dataset.judged.answer_tables import control_answers
 from evaluation.asking.planned_top_ups import add_planned
 from evaluation.asking.round_top_ups import AskLikely, LikelyBatch
 from evaluation.auditing.whole_queries import whole_queries
 from hits.judge_designs import JudgeDesign
-from hits.models import Control, Round, Seat
-from hits.question import RIGHT_LEVELS
+from hits.models import Round, Seat
 from hits.rounds.top_ups import design_of
 
 logger = logging.getLogger(__name__)
 
 UNSURE = (0.1, 0.9)
 """The probabilities of a match, after the votes, between which a pair gets a further vote."""
-MATCH = Q(level__in=RIGHT_LEVELS[Control.Polarity.POSITIVE])
-
 BATCH = 10
 """HITs of a batch."""
 STOPPED = "stopped"
@@ -123,7 +120,8 @@ def unsure_pairs(round: Round) -> set[Pair]:
     of a pair's queries says of it. The probabilities before the votes are learned from labels of other images alone."""
     by_pair = votes_in(round).values_list("image", "caption").annotate(**BY_LEVEL)
     votes = {(image, caption): (one + two, three + four) for image, caption, one, two, three, four in by_pair}
-    found, refused = accuracy_of(round)
+    known = control_answers(round)
+    found, refused = counted_rates(ControlAnswers.of(known, known[known["counted"]])[0])
     unsure = set()
     for whole in whole_queries(round):
         asked = whole.queries.asked
@@ -133,16 +131,3 @@ def unsure_pairs(round: Round) -> set[Pair]:
         is_unsure = (yes + no > 0) & (after > UNSURE[0]) & (after < UNSURE[1])
         unsure |= {pairs[place] for place in np.flatnonzero(is_unsure).tolist()}
     return unsure
-
-
-def accuracy_of(round: Round) -> tuple[float, float]:
-    """Return the shares of right answers on the round's positive and on its negative controls, one right and one wrong
-    answer more in each, so that few answers claim no certainty."""
-    answers = answers_in(round).counted().filter(UNRETIRED)
-    by_polarity = answers.values_list("item__control__polarity").annotate(
-        n=Count("pk"), matches=Count("pk", filter=MATCH)
-    )
-    counts = {polarity: (n, matches) for polarity, n, matches in by_polarity}
-    n_positive, found = counts.get(Control.Polarity.POSITIVE, (0, 0))
-    n_negative, taken = counts.get(Control.Polarity.NEGATIVE, (0, 0))
-    return (found + 1) / (n_positive + 2), (n_negative - taken + 1) / (n_negative + 2)

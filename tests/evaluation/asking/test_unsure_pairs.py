@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 
+from annotation.models import Assignment, Judgment
+from counterpart_statistics.aggregation.crowds import ControlAnswers, counted_rates
+from dataset.judged.answer_tables import control_answers
 from evaluation.asking import greedy_rounds
-from evaluation.asking.greedy_rounds import accuracy_of, ask_likely_matches, unsure_pairs
+from evaluation.asking.greedy_rounds import ask_likely_matches, unsure_pairs
 from evaluation.auditing.whole_queries import whole_queries
-from hits.models import Control, Item, Round
+from hits.models import Item, Round
 from tests.evaluation.worlds import GREEDY, SMALL, judge_all, judge_last_top_up, known_pool, level_of, published
 from tests.hits.pools import pack
 
@@ -22,16 +25,17 @@ def greedy(db, judged, monkeypatch):
     return Round.objects.get(pk=judged)
 
 
-def test_accuracy_is_that_of_the_answers_on_controls_with_one_right_and_one_wrong_more(greedy):
-    hits = greedy.hits.count()
-    assert accuracy_of(greedy) == ((hits + 1) / (hits + 2), (hits + 1) / (hits + 2))
-    wrong = greedy.hits.first().items.get(control__polarity="positive").judgments.get()
-    wrong.level = 4
-    wrong.save()
-    assert accuracy_of(greedy)[0] == pytest.approx(hits / (hits + 2))
-    Control.objects.filter(items=wrong.item_id).update(state=Control.State.RETIRED)
-    retired = Item.objects.filter(hit__round=greedy, control__items=wrong.item_id).count()
-    assert accuracy_of(greedy)[0] == pytest.approx((hits - retired + 1) / (hits - retired + 2))
+def accuracy_of(round):
+    known = control_answers(round)
+    return counted_rates(ControlAnswers.of(known, known[known["counted"]])[0])
+
+
+def test_answer_sets_that_failed_a_control_and_do_not_count_make_the_votes_of_others_less_sure(greedy):
+    before = accuracy_of(greedy)
+    failed = list(Assignment.objects.filter(hit__round=greedy).order_by("-pk").values_list("pk", flat=True)[:4])
+    Judgment.objects.filter(assignment__in=failed, item__control__polarity="positive").update(level=4)
+    Assignment.objects.filter(pk__in=failed).update(state=Assignment.State.EXCLUDED, control_failures=1)
+    assert all(now < then for now, then in zip(accuracy_of(greedy), before, strict=True))
 
 
 def expected_pairs(round):
@@ -74,7 +78,8 @@ def test_unsure_pairs_get_one_further_vote_before_the_next_batch_and_no_more_tha
     assert not asked(batch) & asked(votes)
 
 
-def test_likely_matches_get_further_votes_by_the_same_rule_as_audited_pairs(greedy):
+def test_likely_matches_get_further_votes_by_the_same_rule_as_audited_pairs(greedy, monkeypatch):
+    monkeypatch.setattr(greedy_rounds, "counted_rates", lambda _: (0.9, 0.9))
     for _ in range(2):
         ask_likely_matches(greedy, actor="reconciler")
         judge_last_top_up(greedy)

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
-from scipy.special import expit, logit
+from scipy.optimize import minimize
+from scipy.special import expit, logit, ndtri
 
 from counterpart_statistics.aggregation.crowds import EDGE, RIGHT, WRONG, Crowd, crowd_of, vote_table
 from counterpart_statistics.aggregation.posterior import GAP_MEAN, GAPS, SEED, SHARES, Pairs, Part, Posterior
@@ -27,7 +27,7 @@ REVIEW_SLOPE = 0.3  # and of what they multiply it with
 _EACH = 10  # draws of all else for the same workers, in rounds of few sets
 _SETS = 20_000  # whose rates are drawn for the same workers, about
 _BLOCK = 10  # draws in memory at a time
-_NORMAL = scipy.stats.norm.ppf((np.arange(20) + 0.5) / 20)
+_NORMAL = ndtri((np.arange(20) + 0.5) / 20)
 
 Correction = tuple[float, float]
 """What is added to the logarithm of the odds that a verdict is right, and what it is multiplied with before."""
@@ -53,7 +53,7 @@ def correction_by(said: Floats, right: NDArray[np.bool_]) -> tuple[Correction, F
         slope = design.T @ (expit(logits) - right) + precision * (x - usual)
         return float(fit + precision @ (x - usual) ** 2 / 2), slope
 
-    best = scipy.optimize.minimize(surprise, usual, jac=True, method="BFGS").x
+    best = minimize(surprise, usual, jac=True, method="BFGS").x
     each = expit(design @ best)
     covariance = np.linalg.inv((design.T * (each * (1 - each))) @ design + np.diag(precision))
     return (float(best[0]), float(best[1])), covariance

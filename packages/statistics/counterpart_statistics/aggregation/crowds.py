@@ -153,6 +153,16 @@ def crowd_of(answers: ControlAnswers, times: Floats | None = None, start: Crowd 
     return Crowd(float(expit(found.x[0])), float(np.exp(found.x[1])), float(expit(found.x[2])), easier)
 
 
+def counted_rates(answers: ControlAnswers) -> tuple[float, float]:
+    """Return the probabilities that a vote of a counted set calls a match a match, and another pair none: the means
+    over counted sets of their rates, as the controls of all submitted sets give them."""
+    crowd = crowd_of(answers)
+    a, b = (counts[answers.counted] for counts in crowd.counts(answers, *answers.totals))
+    rates = a / (a + b) if len(a) else np.array([crowd.mean])
+    refused, found = crowd.by_side(rates).mean(axis=0)
+    return float(found), float(refused)
+
+
 def _surprise(x: Floats, rows: Floats, many: Floats) -> tuple[float, Floats]:
     """Return minus the logarithm of the posterior at the logit of the mean, the logarithm of ``alike`` and the logit of
     ``carry``, up to a constant; and its gradient."""

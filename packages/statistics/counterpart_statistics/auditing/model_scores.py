@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
-import scipy
+from scipy.special import stdtrit
 
 from counterpart_statistics.estimation import (
     METRICS,
@@ -287,7 +287,7 @@ def interval_widths(first: WholeQueries, models: Sequence[ModelEstimate], drawn:
     n = int(first.audited.sum())
     queries = len(first.audited)
     left = (1 / drawn - 1 / queries) / (1 / n - 1 / queries) if n < queries else 1.0
-    reach = float(scipy.stats.t.ppf((1 + level) / 2, drawn - 2))
+    reach = float(stdtrit(drawn - 2, (1 + level) / 2))
     of_these = model_estimates(first, list(dict.fromkeys(one.metric for one in models)), level)
     others = {(one.model, one.metric): one.estimate.error**2 for one in of_these}
     for one in models:

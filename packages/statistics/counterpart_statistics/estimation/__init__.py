@@ -44,7 +44,7 @@ from counterpart_statistics.estimation.probabilities import (
     pair_features,
     query_effect,
 )
-from counterpart_statistics.estimation.recall import Recall, Side, round_recall
+from counterpart_statistics.estimation.round_recall import Recall, Side, round_recall
 from counterpart_statistics.estimation.unfinished import worst_interval
 
 __all__ = [

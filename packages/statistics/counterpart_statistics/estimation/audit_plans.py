@@ -18,7 +18,7 @@ from counterpart_statistics.estimation.intervals import (
     distance,
     score_ends,
 )
-from counterpart_statistics.estimation.recall import Recall, Side, round_recall
+from counterpart_statistics.estimation.round_recall import Recall, Side, round_recall
 
 FEWEST_YES = 200
 """Matches in the pilot below which no curve of matches is promised (rule P2)."""

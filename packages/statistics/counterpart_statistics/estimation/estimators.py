@@ -8,8 +8,8 @@ formula numbers are those of docs/estimation.md.
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtrit
 
 from counterpart_statistics.estimation.intervals import (
     FEW,
@@ -187,7 +187,7 @@ def estimate_two_phase(
     values[whole] += over * (whole_values - values[whole])
     value = float(values.mean())
     error = float(values.std(ddof=1) / np.sqrt(len(values)))
-    reach = float(scipy.stats.t.ppf((1 + level) / 2, whole.sum() - 1)) * error
+    reach = float(stdtrit(whole.sum() - 1, (1 + level) / 2)) * error
     return Estimate(
         value, value - reach, value + reach, error, float(line.beta), int(whole.sum()), estimand, level=level
     )

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 FEWEST = 3
 """Audited queries below which no interval is given."""
@@ -245,7 +245,7 @@ def score_ends(value: Floats, variance: Floats, n: int, bounds: Bounds, level: f
     x = (value - lowest) / span
     inner = (n * x + 1) / (n + 2)
     effective = inner * (1 - inner) / np.maximum(variance / span**2, 1e-300)
-    reach = float(student.ppf((1 + level) / 2, n - 2))
+    reach = float(stdtrit(n - 2, (1 + level) / 2))
     centre = (effective * x + reach**2 / 2) / (effective + reach**2)
     half = reach * np.sqrt(effective * x * (1 - x) + reach**2 / 4) / (effective + reach**2)
     low = np.where(x <= 0, 0.0, np.maximum(centre - half, 0.0))

@@ -19,7 +19,7 @@ from counterpart_statistics.aggregation import (
     sorted_votes,
 )
 from counterpart_statistics.aggregation.certainty_intervals import corrected, correction_by
-from counterpart_statistics.aggregation.crowds import Crowd, crowd_of, shared_errors
+from counterpart_statistics.aggregation.crowds import Crowd, counted_rates, crowd_of, shared_errors
 from counterpart_statistics.aggregation.posterior import GAP_MEAN, GAPS, SHARES, level_odds
 from counterpart_statistics.aggregation.sorted_votes import read_votes
 from crowds import Round, as_votes, draw_crowd, draw_round
@@ -81,6 +81,24 @@ def test_a_side_whose_controls_are_right_more_often_is_easier():
     # 8 of 10 right in all with the crowd's 4 of 5: 0.8. Of matches 5 of 5, of other pairs 3 of 5; 15 given beforehand.
     found = crowd_of(answers(list(range(10)), [0, 1, 1, 1, 0, 1, 1, 1, 1, 1]))
     assert found.easier == pytest.approx(logit([(3 + 12) / 20, (5 + 12) / 20]) - logit(0.8))
+
+
+def test_counted_votes_are_rated_by_the_controls_of_all_sets_and_not_by_their_own_which_are_all_right():
+    said, by_their_own, true = [], [], []
+    for seed in range(12):
+        round = drawn(seed)
+        voted = round.labels["label"].to_numpy() <= 2
+        match = round.truth[round.labels["item"]]
+        true.append([voted[match].mean(), 1 - voted[~match].mean()])
+        said.append(counted_rates(round.answers))
+        assert round.without_failed.answers.right.all()
+        by_their_own.append(counted_rates(round.without_failed.answers))
+    assert np.mean(by_their_own) > np.mean(true) + 0.02
+    assert np.mean(said, axis=0) == pytest.approx(np.mean(true, axis=0), abs=0.03)
+
+
+def test_without_an_answer_to_a_control_counted_votes_have_the_rate_of_the_crowd_beforehand():
+    assert counted_rates(ControlAnswers.none()) == pytest.approx((0.8, 0.8), abs=1e-3)
 
 
 def test_errors_are_shared_where_workers_err_on_the_same_controls():

@@ -16,12 +16,12 @@ from counterpart_statistics.auditing.model_scores import (
 )
 from counterpart_statistics.auditing.replay_effects import Spread, figures
 from counterpart_statistics.estimation import METRICS, Estimate, score_interval
-from round_worlds import drawing, synthetic_round, whole_of
+from round_worlds import drawing, synthetic_round
 
 
 @pytest.fixture(scope="module")
 def world():
-    return synthetic_round()
+    return synthetic_round(images=300, matches=3)
 
 
 @pytest.fixture(scope="module")
@@ -113,9 +113,9 @@ def test_the_width_of_the_finished_audit_is_foretold(audit, finished):
 def test_an_estimate_of_800_queries_and_10_models_takes_less_than_a_second_of_processor_time():
     bed = synthetic_bed(queries=800, items=1200)
     assert len(bed.models) == 10
-    model_estimates(whole_of(bed, "i2t").drawing(map(str, range(240))))  # compiles
+    model_estimates(bed.whole(1).drawing(map(str, range(240))))  # compiles
     begun = process_time()
-    whole = whole_of(bed, "i2t").drawing(map(str, range(240)))
+    whole = bed.whole(1).drawing(map(str, range(240)))
     for queries in ("these", "like"):
         model_estimates(whole, METRICS, queries=queries)
         model_differences(whole, METRICS, queries=queries)

@@ -10,7 +10,7 @@ from math import inf
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from counterpart_statistics.audits import STOP_BELOW, STOP_RECALL
 from counterpart_statistics.estimation.intervals import FEWEST, PSEUDO_QUERIES, informative_count, informative_square
@@ -142,7 +142,7 @@ def _missing(missing: float, variance: float, unit: float, degrees: int, level: 
     of the audit would add."""
     if not variance:
         return missing, missing
-    reach = float(student.ppf((1 + level) / 2, degrees))
+    reach = float(stdtrit(degrees, (1 + level) / 2))
     scale = reach**2 * variance / (missing + unit)
     low = max(missing - reach * np.sqrt(variance), 0.0)
     high = missing + scale / 2 + np.sqrt(scale * missing + scale**2 / 4)
