@@ -24,8 +24,8 @@ from crowd.calls.outbox import send_again, send_failed_again
 from crowd.calls.single_payments import settle
 from crowd.channels import market_of
 from crowd.models import Audit, Outbox, Visit
-from crowd.outages import pay_for_outage
 from crowd.posting.postings import prolong_postings
+from crowd.visits.intake import pay_for_outage
 from hits.models import Round
 
 

@@ -1,18 +1,21 @@
 """Intake: keep what a platform says of submissions, and store the answers of those that it confirms.
 
 Every confirmed submission becomes an assignment with its judgments, so that no worker is unpaid and no answer is lost.
+Work whose answers were lost by a fault of this site is paid.
 """
 
 import logging
 from collections.abc import Mapping, Sequence
 
+from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.models import Assignment
-from annotation.money.payments import mark_reward_paid, withdraw_compensation
+from annotation.models import Assignment, Decision, Payment
+from annotation.money.payments import mark_reward_paid, owe, withdraw_compensation
 from annotation.people.consent import give_consent
 from annotation.people.workers import locked
-from annotation.review.decisions import held
+from annotation.review.appeals import pay_for_begun
+from annotation.review.decisions import DECIDABLE, for_ruling, held, rule
 from annotation.work.answers import (
     ANSWERS_FIELD,
     RECEIPT_FIELD,
@@ -28,6 +31,7 @@ from annotation.work.submissions import items_of, judged_before, store_answers
 from core.errors import CounterpartError
 from core.events import record
 from core.progress import Progress, silent
+from core.text import trimmed
 from crowd import channels
 from crowd.channels.base import Listed
 from crowd.endings import ONWARD
@@ -146,3 +150,40 @@ def _complete(answers: list[Answer], assignment: Assignment) -> list[Answer]:
     except CounterpartError:
         return []
     return answers
+
+
+def pay_for_outage(assignment: Assignment, *, reason: str, by: User) -> Payment:
+    """Pay for work whose answers an outage of ours has lost; no vote is counted, and the seat stays open.
+
+    Work on a platform is paid its reward if the platform lists it and its answers are incomplete here. Unsubmitted work
+    in the browser pool is ended and paid the same amount as a bonus. Repeating changes nothing.
+    Raises CounterpartError without a reason and for any other work, CeilingError past the round's ceiling.
+    """
+    reason = trimmed(reason)
+    if not reason:
+        raise CounterpartError("The reason is missing: state which fault lost the work. The event log keeps it.")
+    visit = Visit.objects.filter(assignment=assignment).first()
+    if visit is None:
+        return pay_for_begun(assignment, reason=reason, by=by)
+    return _pay_listed(visit, reason=reason, by=by)
+
+
+@transaction.atomic
+def _pay_listed(visit: Visit, *, reason: str, by: User) -> Payment:
+    assignment = held(visit.assignment)
+    visit.refresh_from_db()
+    if not (visit.is_undecided or visit.is_approved):
+        there = visit.get_state_display()
+        raise CounterpartError(f"{assignment} is {there} on its platform: only submitted work can be paid.")
+    if assignment.is_claim:
+        # Excluded, it can be paid; its seat stays open.
+        move(assignment, come_from=Assignment.State.LEASED, to=Assignment.State.EXCLUDED, actor=str(by), problem="")
+        Decision.objects.create(assignment=assignment, votes_count=False, paid=True, reason=reason, by=by)
+        record("lost in an outage", assignment, actor=str(by), reason=reason)
+    elif paid := Payment.objects.filter(assignment=assignment, state__in=Payment.EARNED).first():
+        return paid
+    elif not assignment.problem:
+        raise CounterpartError(f"The answers of {assignment} are here; decide it on its page.")
+    elif assignment.state in DECIDABLE:
+        rule(for_ruling(assignment), votes_count=False, paid=True, reason=reason, by=by)
+    return mark_reward_paid(assignment) if visit.is_approved else owe(assignment)

@@ -10,8 +10,7 @@ from annotation.models import Assignment, Decision, Judgment, Payment
 from annotation.work.answers import drafted_answers
 from annotation.work.submissions import submit_answers
 from core.errors import CounterpartError
-from crowd.outages import pay_for_outage
-from crowd.visits.intake import take_in
+from crowd.visits.intake import pay_for_outage, take_in
 from dataset.models import Verdict
 from dataset.verdicts import aggregate_round
 from tests.annotation.answering import right_answers

@@ -29,10 +29,9 @@ from crowd.calls.delivery import mark_extended, mark_over, mark_posted, mark_rej
 from crowd.channels.base import Listed
 from crowd.messages import write_to_round
 from crowd.models import Posting, Visit
-from crowd.outages import pay_for_outage
 from crowd.posting.postings import post_open_seats
 from crowd.sync import keep
-from crowd.visits.intake import take_in
+from crowd.visits.intake import pay_for_outage, take_in
 from dataset.jobs import start_export
 from dataset.models import Version
 from dataset.reviews.cases import open_cases

@@ -10,7 +10,7 @@ from core.errors import CounterpartError
 from core.progress import TerminalBar
 from core.untrusted import whole_number
 from crowd.models import Visit
-from crowd.outages import pay_for_outage
+from crowd.visits.intake import pay_for_outage
 from hits.models import Round
 from hits.round_commands import RoundCommand
 

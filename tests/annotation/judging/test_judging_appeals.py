@@ -11,7 +11,7 @@ from annotation.review import decisions
 from annotation.review.appeals import LATE, OUTAGE, answer_appeal
 from annotation.review.decisions import MassPolicy, reject
 from annotation.work.leases import lease_seat, return_assignment
-from crowd.outages import pay_for_outage
+from crowd.visits.intake import pay_for_outage
 from hits.models import Round
 from tests.annotation.answering import home_of, lost
 from tests.annotation.money.moneyed import WORDS, accepted, begin, flagged, pooled

@@ -14,8 +14,8 @@ from annotation.work.submissions import mark_submitted
 from core.errors import CounterpartError
 from core.models import Event
 from crowd.models import Visit
-from crowd.outages import pay_for_outage
 from crowd.posting.publication import close_round
+from crowd.visits.intake import pay_for_outage
 from hits.models import Round, Seat
 from tests.annotation.money.moneyed import UNPAID, accepted, begin, flagged, pooled, posted
 from tests.annotation.money.moneyed import submit as submitted
