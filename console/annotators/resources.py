@@ -6,7 +6,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from ninja import Query
 
-from console.annotators.ranked_rows import COLUMNS, ranked_rows
+from console.annotators.forms import SentAnnotator
 from console.annotators.schemas import (
     AnnotatorAnswer,
     Annotators,
@@ -23,7 +23,7 @@ from console.annotators.schemas import (
     related_pools,
     searches,
 )
-from console.annotators.sent_annotators import SentAnnotator
+from console.annotators.search_examples import COLUMNS, ranked_rows
 from console.api.bearer import ApiRequest
 from console.api.keysets import Place, part_of
 from console.api.operations import Resources
@@ -42,8 +42,7 @@ from mitl.asked_pools import open_pooling
 from mitl.models import Annotator, Pool, Retrieval
 from mitl.search.asked_searches import open_search
 from mitl.search.search_parameters import GallerySearchParameters, PoolParameters
-from mitl.training.train_parameters import TrainParameters
-from mitl.training.trainer import open_training
+from mitl.training.trainer import TrainParameters, open_training
 
 resources = Resources("Retrieval")
 

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from ninja import Field, Schema
 
 from console.annotators.figures import learns
-from console.annotators.sent_annotators import shown_options
+from console.annotators.forms import shown_options
 from console.api.keysets import part_schema
 from console.api.row_fields import Named, address
 from console.pagination import count_of

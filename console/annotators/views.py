@@ -10,8 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.views.decorators.cache import never_cache
 
-from console.annotators.calibration_figures import calibration_figures
-from console.annotators.figures import curve_of, losses_of, training_of
+from console.annotators.figures import calibration_figures, curve_of, losses_of, training_of
 from console.annotators.forms import AnnotatorForm, EmbeddingsForm, OriginForm, TrainForm
 from console.annotators.schemas import AnnotatorAnswer, PoolAnswer, counted_annotators, related_pools
 from console.annotators.search_examples import SearchExample, compared, examples
@@ -35,8 +34,7 @@ from mitl.annotators import kind_of, kinds
 from mitl.models import Annotator, Direction, Pool, Retrieval
 from mitl.overlaps import Overlap, overlap
 from mitl.registration import Origin, set_origin
-from mitl.training.train_parameters import TrainParameters
-from mitl.training.trainer import open_training
+from mitl.training.trainer import TrainParameters, open_training
 
 EXAMPLES = 4
 FIRST_PAIRS = 10

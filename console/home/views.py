@@ -10,11 +10,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.views.decorators.cache import never_cache
 
+from console.home.cards import OPEN, newest_result, round_cards
 from console.home.needs import needs_of_all_rounds
-from console.home.newest_result import newest_result
 from console.home.outcomes import LOADING, JobLink, outcome_of
 from console.home.resources import JobAnswer
-from console.home.round_cards import OPEN, round_cards
 from console.home.stations import next_step, stations
 from console.kept_figures import CountingTurn
 from console.pagination import page_of

@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
+from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.contrib.auth.views import (
     INTERNAL_RESET_SESSION_TOKEN,
     LoginView,
@@ -22,7 +24,6 @@ from django.views.decorators.cache import never_cache
 
 from console.jobs import mail_forgotten
 from console.pagination import page_of
-from console.people.forms import InviteForm, RolesForm
 from console.people.staff import (
     invite,
     is_operator,
@@ -34,12 +35,43 @@ from console.people.staff import (
     set_roles,
     use_link,
 )
-from console.permissions import StaffRequest, admins_only
+from console.permissions import ADMIN, RESEARCHER, REVIEWER, StaffRequest, admins_only
 from console.refusals import refusals_as_messages, refusals_in
 from core.errors import CounterpartError
 from core.events import record
 from core.health.checks import examine
 from core.web.throttles import Throttle
+
+WHAT_ROLES_DO = {
+    RESEARCHER: "imports collections, adds annotators, plans, publishes and closes rounds",
+    REVIEWER: "decides on flagged work and on disagreements",
+    ADMIN: "does all of that, releases versions, sees whom to pay, and manages people",
+}
+
+
+class RolesForm(forms.Form):
+    """The roles of a person. Without one, they may only read."""
+
+    roles = forms.MultipleChoiceField(
+        required=False,
+        choices=[(role, f"{role}: {does}") for role, does in WHAT_ROLES_DO.items()],
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Without a role, a person may see all pages except the identities of workers.",
+    )
+
+
+class InviteForm(RolesForm):
+    """A new account."""
+
+    username = forms.CharField(max_length=150, label="User name", validators=[UnicodeUsernameValidator()])
+    email = forms.EmailField(required=False, label="E-mail address", help_text="Only to send them their links.")
+    field_order = ("username", "email", "roles")
+
+    def clean_username(self) -> Any:
+        name = self.cleaned_data["username"]
+        if User.objects.filter(username__iexact=name).exists():
+            raise forms.ValidationError(f"The account {name} exists already. Choose another name.")
+        return name
 
 
 @admins_only.fills

@@ -5,6 +5,7 @@ Only their owner sees them, as an address may be as secret as a password. Events
 
 from uuid import UUID
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -12,10 +13,37 @@ from django.shortcuts import get_object_or_404, redirect, render
 from console.pagination import page_of
 from console.permissions import StaffRequest, stewards_only
 from console.refusals import refusals_as_messages, refusals_in
-from console.webhooks.forms import WebhookForm
 from integrations.deliveries import send_again
 from integrations.models import Webhook
-from integrations.webhooks import add_webhook, remove_webhook, renew_secret, secret_of, send_test, switch_off, switch_on
+from integrations.notifications import TYPES
+from integrations.webhooks import (
+    LONGEST_URL,
+    add_webhook,
+    remove_webhook,
+    renew_secret,
+    secret_of,
+    send_test,
+    switch_off,
+    switch_on,
+)
+
+
+class WebhookForm(forms.Form):
+    """Where notifications are sent, and which."""
+
+    url = forms.CharField(
+        max_length=LONGEST_URL,
+        label="Address",
+        widget=forms.TextInput(attrs={"inputmode": "url", "placeholder": "https://example.org/counterpart"}),
+        help_text="Of a program of yours that the public internet reaches by https.",
+    )
+    types = forms.MultipleChoiceField(
+        label="Which notifications does it get?",
+        widget=forms.CheckboxSelectMultiple,
+        choices=list(TYPES.items()),
+        error_messages={"required": "Choose at least one."},
+    )
+
 
 LISTED = 15  # on a phone each takes a quarter of the screen
 

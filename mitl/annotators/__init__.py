@@ -20,8 +20,8 @@ from core.files.stored_files import StoredFile, read_arrays
 from counterpart_annotators.base import Arrays, OpenAnnotator, StoredAnnotator
 from counterpart_annotators.options import Options
 from mitl.hosting import purses
-from mitl.hosting.embedding_cache import EmbeddingCache
 from mitl.hosting.option_fields import Fields, fields_of
+from mitl.hosting.plain_rows import EmbeddingCache
 from mitl.models import Annotator
 
 

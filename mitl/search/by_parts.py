@@ -32,11 +32,22 @@ from mitl.models import Annotator, Direction, Retrieval
 from mitl.search.engines import Run, engine_of
 from mitl.search.gallery import Places, SearchGallery, open_gallery
 from mitl.search.gallery_embeddings import kept_in
-from mitl.search.plans import SearchPlan, end_plan, remove_abandoned, remove_folder, store_array
+from mitl.search.plans import (
+    Encode,
+    Scan,
+    SearchPlan,
+    Unit,
+    encoder_of,
+    encoding_threads,
+    end_plan,
+    read_embeddings,
+    remove_abandoned,
+    remove_folder,
+    store_array,
+)
 from mitl.search.request import Search
 from mitl.search.retrieval import errors_of
 from mitl.search.store import find_retrieval, prefix_of_lists, store_retrieval
-from mitl.search.units import Encode, Scan, Unit, encoder_of, encoding_threads, read_embeddings
 
 if TYPE_CHECKING:  # torch takes seconds
     from counterpart_topk.ranking import Ranking

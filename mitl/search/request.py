@@ -9,10 +9,10 @@ from core.errors import CounterpartError, some_of
 from counterpart_annotators.base import TOO_SLOW
 from mitl.annotators import is_cross_encoder
 from mitl.models import Annotator
-from mitl.search.embeddings import check_device
 from mitl.search.flat_index import check_faiss
 from mitl.search.gallery import SearchGallery
 from mitl.search.rerank import Steps, written
+from mitl.search.top_lists import check_device
 
 ENGINES = ("blocked", "faiss")
 RUN_ON = ("local", "ray")

@@ -2,10 +2,11 @@
 
 import hashlib
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from time import perf_counter
-from typing import Any
+from typing import Annotated, Any
 
+from django import forms
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -14,8 +15,9 @@ from core.errors import CounterpartError, some_of
 from core.events import record
 from core.files.stored_files import remove_stale, write_arrays
 from core.models import Job
+from core.parameters import OFF_PAGE, POSITIONAL, Option, Parameters, choices
 from core.progress import Progress, silent
-from core.seeds import check_seed
+from core.seeds import SeedField, check_seed
 from core.text import counted
 from core.work.jobs import open_job
 from corpus.models import Collection, Match
@@ -25,11 +27,50 @@ from counterpart_annotators.training.learners import Epoch, TrainingPlan, Traini
 from mitl.annotators import kind_of, module_of, weights_of
 from mitl.models import Annotator, Pool
 from mitl.registration import architecture
-from mitl.search.embeddings import check_device
+from mitl.search.top_lists import check_device
 from mitl.training.examples import Validation, read_examples
-from mitl.training.train_parameters import TrainParameters
 
 TASK = "mitl.tasks.train"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainParameters(Parameters):
+    """Which annotator is trained, on what, and how."""
+
+    name: Annotated[str, "name of the annotator", POSITIONAL, OFF_PAGE]
+    collection: Annotated[str, "collection to train on"]
+    matches: Annotated[
+        str,
+        forms.CharField(
+            max_length=80,
+            label="Matches from source",
+            help_text="source of the positive pairs; of a source with levels, 1 and 2, and 2 counts half",
+        ),
+        Option(metavar="SOURCE"),
+    ] = Match.ORIGINAL
+    loss: Annotated[str, "loss, such as sum, max, semi-hard or hal (default: that of the kind)"] = ""
+    gallery: Annotated[
+        bool,
+        "learn from the source's pairs wherever they are, the gallery included, and from those that people rejected; "
+        "such an annotator only proposes: do not score it as a model on the same matches",
+    ] = False
+    validation: Annotated[
+        str,
+        forms.ChoiceField(
+            choices=[
+                (Validation.SPLIT.value, "the val split, if there is one"),
+                (Validation.HELD_OUT.value, "a random tenth of the training images"),
+                (Validation.NONE.value, "nothing: keep the last epoch"),
+            ],
+            label="Choose the best epoch on",
+            help_text="images that decide the best epoch: those of the split val, if there is one; a random tenth of "
+            "the training images; none, which keeps the last epoch",
+        ),
+    ] = Validation.SPLIT.value
+    seed: Annotated[int, SeedField(help_text="random seed")] = 0
+    device: Annotated[
+        str, forms.ChoiceField(choices=choices("cpu", "cuda"), help_text="device to train on"), OFF_PAGE
+    ] = "cpu"
 
 
 def train_annotator(

@@ -91,7 +91,7 @@ OURS = {
     "packages/annotators/counterpart_annotators/nn/preparation.py": "a stored annotator",
     "packages/annotators/counterpart_annotators/nn/tokenisers.py": "what the tokeniser library wrote",
     "packages/statistics/counterpart_statistics/auditing/plan_basis.py": "rows of the database",
-    "mitl/search/units.py": "a task of our own",
+    "mitl/search/plans.py": "a task of our own",
     "packages/annotators/counterpart_annotators/training/loop.py": "a stored run of training",
 }
 """Modules that parse text of our own with Python's parsers. Everything else is read through core/untrusted.py,

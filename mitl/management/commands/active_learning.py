@@ -7,9 +7,8 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from mitl.active_learning.active_findings import chart_of, table_of
 from mitl.active_learning.active_parameters import ActiveParameters
-from mitl.active_learning.experiments import active_learning
+from mitl.active_learning.experiments import active_learning, chart_of, table_of
 from mitl.charts.drawing import check_chart_path, write_chart
 from mitl.management.commands.add_annotator import add_setting_option
 

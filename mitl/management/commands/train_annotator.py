@@ -7,8 +7,7 @@ from core.commands import ActCommand
 from core.progress import TerminalBar
 from corpus.models import Collection
 from counterpart_annotators.training.learners import in_order
-from mitl.training.train_parameters import TrainParameters
-from mitl.training.trainer import train_annotator
+from mitl.training.trainer import TrainParameters, train_annotator
 
 
 class Command(ActCommand):

@@ -5,7 +5,7 @@ from typing import Annotated
 import pytest
 from django import forms
 
-from console.api.bodies import read_body
+from console.api.operations import read_body
 from core.errors import CounterpartError
 from core.parameters import Parameters
 

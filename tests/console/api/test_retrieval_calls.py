@@ -146,8 +146,8 @@ def downloaded(reader: Caller, retrieval: Retrieval) -> list[dict]:
 
 
 def test_the_lists_of_a_search_are_those_that_dump_writes(reader, searched, monkeypatch):
-    monkeypatch.setattr("console.annotators.ranked_rows.LISTS", 2)
-    monkeypatch.setattr("console.annotators.ranked_rows.IDS", 3)
+    monkeypatch.setattr("console.annotators.search_examples.LISTS", 2)
+    monkeypatch.setattr("console.annotators.search_examples.IDS", 3)
     rows = downloaded(reader, searched)
     lists: dict = {}
     for row in rows:

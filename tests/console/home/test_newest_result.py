@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.home.newest_result import METRIC, newest_result
+from console.home.cards import METRIC, newest_result
 from evaluation.models import Run
 
 

@@ -8,8 +8,8 @@ from django.utils import timezone
 from annotation.models import Assignment
 from annotation.work.standing import forecast_of, standing_of
 from console import kept_figures
-from console.home import round_cards as cards
-from console.home.round_cards import round_cards
+from console.home import cards
+from console.home.cards import round_cards
 from console.kept_figures import CountingTurn
 from crowd.posting.pauses import pause_round
 from crowd.posting.publication import close_round

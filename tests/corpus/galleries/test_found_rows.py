@@ -10,7 +10,7 @@ from django.core.files.storage import default_storage
 from core.errors import CounterpartError
 from core.models import Event
 from core.web import public_network
-from corpus.galleries import gallery_files
+from corpus.galleries import gallery_imports
 from corpus.galleries.found_rows import rows_of
 from corpus.galleries.gallery_imports import import_gallery
 from corpus.models import Caption, Image, Match
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def gallery(tmp_path, monkeypatch):
     """Nine images and captions in parts of four."""
-    monkeypatch.setattr(gallery_files, "ROWS", 4)
+    monkeypatch.setattr(gallery_imports, "ROWS", 4)
     path = gallery_folder(tmp_path, *gallery_items(9))
     return import_gallery("sea", collection=make_collection(images=2, captions_each=1), path=path)
 

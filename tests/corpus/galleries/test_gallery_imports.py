@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from core.errors import CounterpartError
 from core.models import Event
-from corpus.galleries import gallery_files
+from corpus.galleries import gallery_imports
 from corpus.galleries.gallery_imports import files_of, import_gallery
 from corpus.galleries.item_parts import captions_of, images_of, parts_of
 from corpus.models import Caption, Gallery, Image
@@ -32,8 +32,8 @@ def collection():
 @pytest.fixture
 def small_parts(monkeypatch):
     """Parts of four items, read two rows at once."""
-    monkeypatch.setattr(gallery_files, "ROWS", 4)
-    monkeypatch.setattr(gallery_files, "BATCH", 2)
+    monkeypatch.setattr(gallery_imports, "ROWS", 4)
+    monkeypatch.setattr(gallery_imports, "BATCH", 2)
 
 
 def stored(folder: str = "galleries") -> list[str]:
@@ -163,7 +163,7 @@ def test_files_that_are_not_parquet_or_miss_a_column_are_named(collection, tmp_p
 
 def test_a_side_without_items_is_refused(collection, tmp_path):
     path = gallery_folder(tmp_path, *gallery_items())
-    nothing = pa.table({"key": [], "text": [], "image": []}, schema=gallery_files.SCHEMAS["captions"])
+    nothing = pa.table({"key": [], "text": [], "image": []}, schema=gallery_imports.SCHEMAS["captions"])
     parquet.write_table(nothing, path / "captions-000.parquet")
     with pytest.raises(CounterpartError, match="have no captions"):
         import_gallery("sea", collection=collection, path=path)

@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from corpus.galleries import gallery_files
+from corpus.galleries import gallery_imports
 from corpus.models import Gallery
 from dataset.models import Version
 from hits.models import HIT, Item
@@ -26,7 +26,7 @@ N = 300
 @pytest.fixture
 def sea(tmp_path, monkeypatch) -> Gallery:
     """Three hundred images and captions in parts of 128; embeddings of two annotators."""
-    monkeypatch.setattr(gallery_files, "ROWS", 128)
+    monkeypatch.setattr(gallery_imports, "ROWS", 128)
     collection = make_collection(images=8)
     make_sample(collection)
     gallery = make_gallery(collection, tmp_path, N)

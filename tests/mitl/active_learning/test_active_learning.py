@@ -8,11 +8,9 @@ from core.errors import CounterpartError
 from core.progress import silent
 from corpus.models import Match
 from little import LittleAnnotator, make_examples
-from mitl.active_learning.active_findings import figures_of, mean_of, table_of
 from mitl.active_learning.active_parameters import ActiveParameters
-from mitl.active_learning.active_steps import Scenario
-from mitl.active_learning.experiments import active_learning
-from mitl.active_learning.paired_images import one_caption_each, read_lessons, read_measured
+from mitl.active_learning.active_steps import Scenario, one_caption_each, read_lessons, read_measured
+from mitl.active_learning.experiments import active_learning, figures_of, mean_of, table_of
 from mitl.models import Annotator
 from tests.commands import figures_printed, output_of
 from tests.mitl.plugged import plug_in

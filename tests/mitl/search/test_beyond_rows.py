@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from core.errors import CounterpartError
 from core.models import Job
 from core.work.jobs import Cancelled
-from corpus.galleries import gallery_files
+from corpus.galleries import gallery_imports
 from corpus.models import Caption, Collection, Gallery, Image
 from mitl.models import Annotator, Direction, Retrieval
 from mitl.registration import add_annotator
@@ -27,7 +27,7 @@ N, DEPTH = 40, 7
 @pytest.fixture
 def sea(tmp_path, monkeypatch) -> Gallery:
     """Forty images and captions in parts of sixteen."""
-    monkeypatch.setattr(gallery_files, "ROWS", 16)
+    monkeypatch.setattr(gallery_imports, "ROWS", 16)
     return make_gallery(make_collection(images=3), tmp_path, N)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from core.errors import CounterpartError
 from core.models import Event
-from corpus.galleries import gallery_files
+from corpus.galleries import gallery_imports
 from mitl.search.gallery_embeddings import import_embeddings, kept_embeddings, kept_in
 from mitl.search.plans import SearchPlan
 from tests.commands import figures_printed, output_of
@@ -20,7 +20,7 @@ N = 9
 @pytest.fixture
 def gallery(tmp_path, monkeypatch):
     """Nine images and captions in parts of four."""
-    monkeypatch.setattr(gallery_files, "ROWS", 4)
+    monkeypatch.setattr(gallery_imports, "ROWS", 4)
     return make_gallery(make_collection(images=2), tmp_path, N)
 
 

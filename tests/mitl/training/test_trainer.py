@@ -10,8 +10,7 @@ from mitl.hosting.plain_rows import plain_captions, plain_images
 from mitl.jobs import train
 from mitl.models import Annotator
 from mitl.registration import add_annotator
-from mitl.training.train_parameters import TrainParameters
-from mitl.training.trainer import open_training, train_annotator
+from mitl.training.trainer import TrainParameters, open_training, train_annotator
 from tests.factories import make_collection, make_pool, make_retrieval, make_sample
 from tests.mitl.pictured import COLOURS
 from tests.mitl.plugged import plug_in
