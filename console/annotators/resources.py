@@ -38,9 +38,8 @@ from corpus.models import Collection, Sample
 from corpus.samples import sample_queries
 from dataset.secret_controls import refuse_secret_pairs
 from mitl.annotators import kinds
-from mitl.asked_pools import open_pooling
+from mitl.jobs import open_pooling, open_search
 from mitl.models import Annotator, Pool, Retrieval
-from mitl.search.asked_searches import open_search
 from mitl.search.search_parameters import GallerySearchParameters, PoolParameters
 from mitl.training.trainer import TrainParameters, open_training
 

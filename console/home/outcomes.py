@@ -26,10 +26,8 @@ from hits.jobs import pack
 from hits.models import Round
 from hits.rounds.pipeline import TASK as PLANNING
 from hits.rounds.round_parameters import RoundParameters
-from mitl.asked_pools import TASK as POOLING
+from mitl import jobs
 from mitl.models import Annotator, Pool
-from mitl.search.asked_searches import TASK as SEARCHING
-from mitl.training.trainer import TASK as TRAINING
 from simulation.jobs import rehearse
 
 
@@ -162,7 +160,7 @@ _BY_STATE: Mapping[tuple[str, str], Leading] = {
 }
 _BY_TASK: Mapping[str, Leading] = {
     PLANNING: _to_plan,
-    TRAINING: _to_annotator,
+    jobs.train.name: _to_annotator,
     pack.name: _to_launch,
     LOADING: lambda job: JobLink("Home", reverse("home")),
     rehearse.name: _to("Rehearsal of", Round, "round", "rehearsals"),
@@ -171,8 +169,8 @@ _BY_TASK: Mapping[str, Leading] = {
     import_collection.name: _to_collection,
     import_matches.name: _to_collection,
     add_annotator.name: _to_annotator,
-    POOLING: _to("Pool", Pool, "name", "pool"),
-    SEARCHING: _to_collection,
+    jobs.pool.name: _to("Pool", Pool, "name", "pool"),
+    jobs.retrieve.name: _to_collection,
     chart.name: _to_chart,
     round_part.name: _to_part,
     register.name: _to("Leaderboard of", Collection, "collection", "leaderboard"),

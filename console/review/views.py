@@ -2,32 +2,102 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from annotation.models import Appeal, Assignment, Payment, Rejection
-from annotation.money.payments import owe_bonus
+from annotation.money.payments import BonusParameters, owe_bonus
 from annotation.money.wages import timing_of
 from annotation.people.workers import mask_workers
 from annotation.review.appeals import answer_appeal, appeal
-from annotation.review.decisions import decide, drop_proposal, reverse, second, work_to_review
+from annotation.review.decisions import LONGEST, decide, drop_proposal, reverse, second, work_to_review
 from annotation.work.grading import accepted_unreviewed_at
 from annotation.work.worker_records import record_of
+from console.fields import ParametersForm
 from console.kept_figures import kept_if_slow
 from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, reviewers_only
 from console.refusals import refusals_as_messages, refusals_in
 from console.review.answer_sheets import RejectionSheet, answers_of, rejections_of
-from console.review.forms import BonusForm, DecisionForm, ReturnForm
-from core.errors import CounterpartError
 from corpus.models import Collection
-from crowd.messages import can_be_returned, request_return
+from crowd.messages import LONGEST_REQUEST, can_be_returned, request_return
 from crowd.posting.platform_postings import shortest_reason
 from dataset.models import Case
 from dataset.secret_controls import refuse_secret_pairs
 from hits.models import Round
+
+ALL_RIGHT = "The answers were looked at and count."
+
+
+def _yes_or_no(question: str, yes: str, no: str) -> forms.TypedChoiceField:
+    """Two radio buttons without a default; cleaned to a bool."""
+    return forms.TypedChoiceField(
+        label=question,
+        choices=[("yes", yes), ("no", no)],
+        coerce=lambda value: value == "yes",
+        widget=forms.RadioSelect,
+    )
+
+
+class DecisionForm(forms.Form):
+    """Whether the votes count, whether the work is paid, and why; refusing payment also needs grounds and evidence."""
+
+    votes_count = _yes_or_no("Do the votes count?", "Count them", "Exclude them")
+    paid = _yes_or_no("Is the work paid?", "Pay the worker", "Do not pay")
+    reason = forms.CharField(
+        max_length=LONGEST["reason"],
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="Optional if you count the votes and pay. The worker sees it if you do not pay.",
+    )
+    grounds = forms.ChoiceField(
+        choices=[("", "choose if you do not pay"), *Rejection.Grounds.choices],
+        required=False,
+        label="Grounds for not paying",
+        help_text="A failed control alone is not enough.",
+    )
+    evidence = forms.CharField(
+        max_length=LONGEST["evidence"],
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="Required if you do not pay. Shown to reviewers, also when the worker appeals.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if cleaned.get("votes_count") and cleaned.get("paid"):
+            cleaned["reason"] = cleaned.get("reason") or ALL_RIGHT
+        elif "reason" in cleaned and not cleaned["reason"]:
+            self.add_error("reason", "Required unless you count the votes and pay.")
+        if cleaned.get("paid") is False:
+            if cleaned.get("votes_count"):
+                self.add_error("paid", "Work that counts must be paid. Pay it, or exclude its votes.")
+            for name in ("grounds", "evidence"):
+                if not cleaned.get(name):
+                    self.add_error(name, "Required if you do not pay.")
+        return cleaned
+
+
+class BonusForm(ParametersForm):
+    """What a worker is paid on top of the reward, and why."""
+
+    act = BonusParameters
+
+
+class ReturnForm(forms.Form):
+    """Why a worker is asked to return work."""
+
+    reason = forms.CharField(
+        max_length=LONGEST_REQUEST,
+        label="Reason",
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="The worker reads it.",
+    )
+
 
 REVIEWABLE = (Assignment.State.FLAGGED, Assignment.State.ACCEPTED, Assignment.State.EXCLUDED)
 
@@ -67,17 +137,14 @@ def assignment_decide(request: StaffRequest, assignment_id: int) -> HttpResponse
     """Decide, then go to the next flagged assignment."""
     found = _assignment_or_404(assignment_id)
     form = DecisionForm(request.POST)
-    if not form.is_valid():
-        return _page(request, found, form)
-    try:
-        decision = decide(found, **form.cleaned_data, by=request.user)
-    except CounterpartError as error:
-        form.add_error(None, str(error))
-        return _page(request, found, form)
-    outcome = decision or "will be rejected if a second person agrees"
-    messages.success(request, f"Assignment {found.pk}: {outcome}.")
-    following = _next_flagged(found)
-    return redirect("assignment", following.pk) if following else redirect("review")
+    if form.is_valid():
+        with refusals_in(form):
+            decision = decide(found, **form.cleaned_data, by=request.user)
+            outcome = decision or "will be rejected if a second person agrees"
+            messages.success(request, f"Assignment {found.pk}: {outcome}.")
+            following = _next_flagged(found)
+            return redirect("assignment", following.pk) if following else redirect("review")
+    return _page(request, found, form)
 
 
 @reviewers_only.fills

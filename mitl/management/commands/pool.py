@@ -4,7 +4,7 @@ from typing import Any
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from mitl.asked_pools import make_pool
+from mitl.jobs import make_pool
 from mitl.search.search_parameters import PoolParameters
 
 

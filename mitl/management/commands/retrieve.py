@@ -12,8 +12,8 @@ from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.models import Job
 from core.progress import TerminalBar
+from mitl.jobs import search_of
 from mitl.models import Annotator, Retrieval
-from mitl.search.asked_searches import search_of
 from mitl.search.by_parts import checked_opening, retrieve_by_parts
 from mitl.search.estimates import Estimate
 from mitl.search.request import Search
