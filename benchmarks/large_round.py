@@ -168,7 +168,7 @@ def write_others(made) -> None:
     from django.contrib.auth.models import User
 
     from annotation.people.qualification_tests import QualificationPlan, make_test
-    from console.charts.measured_charts import measure_chart
+    from console.charts.plots import measure_chart
     from console.leaderboard.benchmark_boards import figures_path, measure_rankings
     from core.files.stored_files import write_file
     from core.models import Job

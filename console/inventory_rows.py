@@ -24,8 +24,7 @@ from console.annotators.schemas import (
     searches,
 )
 from console.api.row_fields import Named
-from console.charts.measured_charts import chart_path
-from console.charts.plots import CHARTED
+from console.charts.plots import CHARTED, chart_path
 from console.collections.schemas import CollectionAnswer, counted_collections, with_sources
 from console.home.resources import JobAnswer
 from console.leaderboard.benchmark_boards import figures_path

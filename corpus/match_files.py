@@ -58,35 +58,23 @@ def read_pairs(path: Path, *, keys: FileKeys, direction: str = "") -> Iterator[P
     if direction:
         raise CounterpartError(f"{path.name} is not a JSON object: its columns give the direction. Omit --direction.")
     header = set(csv_header(path))
-    if header == CXC_COLUMNS:
-        return _cxc_pairs(path)
-    if REQUIRED_COLUMNS <= header <= COLUMNS:
-        return _csv_pairs(path)
+    if header == CXC_COLUMNS or REQUIRED_COLUMNS <= header <= COLUMNS:
+        return _table_pairs(path, is_cxc=header == CXC_COLUMNS)
     raise CounterpartError(
         f"{path.name} is not a match file. Use a JSON object, a CSV with the columns image, caption "
         "[, score] [, grade], or CxC's CSV with caption, image, agg_score, sampling_method."
     )
 
 
-def _cxc_pairs(path: Path) -> Iterator[Pair]:
-    """Crisscrossed Captions: the caption's id follows ``sentid:``, the image is a file name, the score is 0-5."""
+def _table_pairs(path: Path, *, is_cxc: bool) -> Iterator[Pair]:
+    """Read a CSV. In that of Crisscrossed Captions, the caption's id follows ``sentid:``, the score is 0-5."""
     for number, row in csv_rows(path):
+        caption = row["caption"].rpartition("sentid:")[2] if is_cxc else row["caption"]
         with at(path, "line", number):
             pair = Pair(
                 key_of(row["image"], "the image"),
-                key_of(row["caption"].rpartition("sentid:")[2], "the caption"),
-                _score(row["agg_score"]),
-            )
-        yield pair
-
-
-def _csv_pairs(path: Path) -> Iterator[Pair]:
-    for number, row in csv_rows(path):
-        with at(path, "line", number):
-            pair = Pair(
-                key_of(row["image"], "the image"),
-                key_of(row["caption"], "the caption"),
-                _score(row.get("score", "")),
+                key_of(caption, "the caption"),
+                _score(row.get("agg_score" if is_cxc else "score", "")),
                 _grade(row.get("grade", "")),
             )
         yield pair

@@ -8,8 +8,7 @@ from django.utils.safestring import SafeString
 
 from annotation.money.wages import was_played
 from annotation.work.judgments import votes_in
-from console.charts.measured_charts import MeasuredChart, stored_chart
-from console.charts.plots import PLOTS, Rows, on_page
+from console.charts.plots import PLOTS, MeasuredChart, Rows, on_page, stored_chart
 from counterpart_annotators.training.learners import in_order
 from evaluation.analyses.calibration_analysis import ALL
 from hits.judge_designs import JudgeDesign

@@ -5,8 +5,10 @@ A chart is what the command ``analyse`` finds with the same parameters, so that 
 
 import json
 import re
+from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from hashlib import sha256
 from io import StringIO
 from math import isnan
@@ -19,11 +21,14 @@ from django.utils.safestring import SafeString, mark_safe
 
 from annotation.models import ControlRuling, Decision
 from annotation.work.standing import standing_of
+from core import clock
+from core.errors import CounterpartError
+from core.files.stored_files import read_json, write_json
 from core.parameters import Parameters
 from core.progress import Progress, silent
 from core.site.version import software_version
 from dataset.models import Review, Version
-from evaluation.analyses import Findings, parameters_of, subject_named, write_table
+from evaluation.analyses import Findings, parameters_of, plain, subject_named, write_table
 from evaluation.models import Run
 from hits.models import Round
 from hits.task_types import task_type_of
@@ -220,3 +225,62 @@ def on_page(svg: str, label: str) -> SafeString:
 
 def _paint(attribute: str, colour: str) -> str:
     return f'{attribute}="var(--{THEME[colour]})"' if colour in THEME else f'{attribute}="{colour}"'
+
+
+@dataclass(frozen=True)
+class MeasuredChart:
+    """A chart on white ground and the ``rows`` behind it, or the ``trouble``: why nothing can be drawn.
+
+    ``at`` is when it was made; it ``is_current`` while its data are the same.
+    """
+
+    at: datetime
+    is_current: bool
+    trouble: str = ""
+    rows: Rows = ()
+    svg: str = ""
+    png: bytes = b""
+
+
+def measure_chart(charted: Charted, subject: str, annotator: str, *, progress: Progress) -> str:
+    """Measure, draw and store a chart; return why there is nothing to draw, or an empty text."""
+    kept = {"at": clock.now().isoformat(), "state": state_of(charted, subject)}
+    trouble = ""
+    try:
+        findings = analyse(subject, parameters_of_chart(charted, subject, annotator), progress)
+    except CounterpartError as error:
+        trouble = str(error)
+        kept["trouble"] = trouble
+    else:
+        kept["rows"] = plain([dict(row) for row in findings.rows])
+        kept["svg"] = chart_bytes(findings.chart, ".svg").decode()
+        kept["png"] = b64encode(chart_bytes(findings.chart, ".png")).decode()
+    write_json(chart_path(charted, subject, annotator), kept)
+    return trouble
+
+
+def stored_chart(charted: Charted, subject: str, annotator: str) -> MeasuredChart | None:
+    """Return the stored chart, or None."""
+    kept = read_json(chart_path(charted, subject, annotator))
+    if kept is None:
+        return None
+    at = datetime.fromisoformat(kept["at"])
+    is_current = kept["state"] == state_of(charted, subject)
+    if trouble := kept.get("trouble"):
+        return MeasuredChart(at, is_current, trouble=trouble)
+    if "svg" not in kept:  # version 0.3 stored no drawing
+        return None
+    return MeasuredChart(at, is_current, rows=kept["rows"], svg=kept["svg"], png=b64decode(kept["png"]))
+
+
+def stored_rows(charted: Charted, subject: str) -> Rows:
+    """Return the figures of the stored chart, empty without one. They may be older than the data."""
+    kept = read_json(chart_path(charted, subject, "")) or {}
+    rows: Rows = kept.get("rows", ())
+    return rows
+
+
+def chart_path(charted: Charted, subject: str, annotator: str) -> str:
+    """Return where a chart is in the storage."""
+    parts = [type(charted).__name__.lower(), str(charted.pk), subject, *([annotator] if annotator else [])]
+    return f"charts/{'-'.join(parts)}.json"

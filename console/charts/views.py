@@ -10,7 +10,6 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
 from annotation.money.wages import was_played
-from console.charts.measured_charts import stored_chart
 from console.charts.plots import (
     CHARTED,
     OF_ANNOTATORS,
@@ -22,6 +21,7 @@ from console.charts.plots import (
     on_page,
     parameters_of_chart,
     state_of,
+    stored_chart,
     table_of,
 )
 from console.jobs import jobs_of_chart, start_chart

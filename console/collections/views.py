@@ -24,9 +24,8 @@ from console.collections.schemas import CollectionAnswer, counted_collections, w
 from console.jobs import follow
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
-from console.refusals import refusals_as_404, refusals_in
+from console.refusals import refusals_as_404, refusals_as_messages, refusals_in
 from console.uploads import LARGEST_UPLOAD, local_upload, start_with_uploads
-from core.errors import CounterpartError
 from core.web.middleware import takes_uploads
 from corpus.models import Caption, Collection, Image, Sample
 from corpus.pictures.stored_pictures import picture_bytes
@@ -167,12 +166,10 @@ def sample(request: StaffRequest, name: str) -> HttpResponse:
 def sample_captions(request: StaffRequest, name: str) -> HttpResponse:
     """Go on to packing a round in which workers write captions for the images of a sample."""
     sample = get_object_or_404(Sample.objects.select_related("collection"), name=name)
-    try:
+    with refusals_as_messages(request):
         pool = pool_sample(sample, actor=request.user.get_username())
-    except CounterpartError as error:
-        messages.error(request, str(error))
-        return redirect("collection", sample.collection.name)
-    return redirect(f"{reverse('pool_pack', args=[pool.name])}?task={CAPTION}")
+        return redirect(f"{reverse('pool_pack', args=[pool.name])}?task={CAPTION}")
+    return redirect("collection", sample.collection.name)
 
 
 @takes_uploads(LARGEST_LIST)
@@ -207,10 +204,9 @@ def picture(request: HttpRequest, image_id: int) -> FileResponse:
         return _original(image)
     if size not in map(str, SIZES):
         raise Http404(f"Invalid size: choose one of {SIZES}, or leave it out.")
-    try:
-        return FileResponse(thumbnail(image, int(size)).open("rb"), content_type="image/jpeg")
-    except CounterpartError as error:
-        raise Http404(str(error)) from error
+    with refusals_as_404():
+        shown = thumbnail(image, int(size))
+    return FileResponse(shown.open("rb"), content_type="image/jpeg")
 
 
 @require_safe

@@ -58,15 +58,13 @@ def payments(request: StaffRequest, name: str) -> HttpResponse:
 def payments_csv(request: StaffRequest, name: str) -> HttpResponse:
     """Download the payments due. The download is recorded, because the list contains platform ids."""
     found = round_or_404(name)
-    try:
+    with refusals_as_messages(request):
         response = HttpResponse(write_wages(found), content_type="text/csv; charset=utf-8")
-    except CounterpartError as error:
-        messages.error(request, str(error))
-        return redirect("payments", name)
-    response["Content-Disposition"] = f'attachment; filename="{found.name}-payments.csv"'
-    response["Cache-Control"] = "private, no-store"
-    record("payments listed", found, actor=request.user.get_username())
-    return response
+        response["Content-Disposition"] = f'attachment; filename="{found.name}-payments.csv"'
+        response["Cache-Control"] = "private, no-store"
+        record("payments listed", found, actor=request.user.get_username())
+        return response
+    return redirect("payments", name)
 
 
 @members_only.reads

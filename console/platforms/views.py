@@ -12,7 +12,7 @@ from annotation.people.workers import mask_workers
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only, reviewers_only
 from console.platforms.platform_status import calls_of, is_on_platform
-from console.refusals import refusals_in
+from console.refusals import refusals_as_messages, refusals_in
 from console.rounds.publishing_forms import ProlongForm
 from core.errors import CounterpartError
 from core.models import Job
@@ -132,11 +132,8 @@ def call_settle(request: StaffRequest, call_id: UUID) -> HttpResponse:
     if answer not in ("yes", "no"):
         messages.error(request, "Choose whether it was paid.")
         return redirect("calls")
-    try:
+    with refusals_as_messages(request):
         settle(row, was_paid=was_paid, by=request.user.get_username())
-    except CounterpartError as error:
-        messages.error(request, str(error))
-    else:
         messages.success(request, "It is marked as paid." if was_paid else "It is being paid again.")
     return redirect("calls")
 

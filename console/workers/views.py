@@ -19,7 +19,7 @@ from annotation.models import Assignment, Exclusion, Payment, Worker
 from annotation.people.erasure import forget_worker
 from annotation.people.workers import exclude, mask_workers, pause_worker, readmit, renew_links, resume_worker
 from annotation.work.worker_records import current_exclusion, record_of, rounds_of
-from console.charts.measured_charts import stored_rows
+from console.charts.plots import stored_rows
 from console.kept_figures import kept_if_slow
 from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, payers_only, stewards_only

@@ -72,20 +72,13 @@ STEPS = (
 )
 
 
-def open_retrieval(
-    search: Search, annotator: Annotator, *, engine: str, shards: int | None, by: User | None = None
-) -> Job:
-    """Open the job of one annotator's search by parts. A live job of the same search is returned as it is.
-
-    Raises CounterpartError as ``retrieve_by_parts`` does.
-    """
-    return checked_opening(search, annotator, engine=engine, shards=shards, by=by)()
-
-
 def checked_opening(
     search: Search, annotator: Annotator, *, engine: str, shards: int | None, by: User | None = None
 ) -> Callable[[], Job]:
-    """Check a search as ``open_retrieval`` does, and return what opens its job."""
+    """Return what opens the job of one annotator's search by parts. A live job of the same search is returned as it is.
+
+    Raises CounterpartError as ``retrieve_by_parts`` does.
+    """
     gallery = search.gallery
     device = search.device
     search = replace(search, device="cpu").checked()  # the workers' device, not that of this process

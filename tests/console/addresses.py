@@ -7,7 +7,7 @@ from django.urls import NoReverseMatch, reverse
 from annotation.models import QualificationTest
 from console import urls
 from console.api.access_tokens import make_token
-from console.charts.measured_charts import measure_chart
+from console.charts.plots import measure_chart
 from core.models import Job
 from core.progress import silent
 from crowd.models import Outbox

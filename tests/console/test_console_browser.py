@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment, Payment, Worker, WorkerIdentity
 from annotation.people.qualification_tests import QualificationPlan, make_test
-from console.charts.measured_charts import measure_chart
+from console.charts.plots import measure_chart
 from core.progress import silent
 from crowd.models import Audit, Message, Outbox
 from evaluation.models import Run

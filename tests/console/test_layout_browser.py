@@ -9,7 +9,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Assignment, Payment, Worker
-from console.charts.measured_charts import measure_chart
+from console.charts.plots import measure_chart
 from console.jobs import chart
 from core.events import record_each
 from core.models import Job

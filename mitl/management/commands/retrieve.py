@@ -15,10 +15,9 @@ from core.progress import TerminalBar
 from mitl.jobs import search_of
 from mitl.models import Annotator, Retrieval
 from mitl.search.by_parts import checked_opening, retrieve_by_parts
-from mitl.search.estimates import Estimate
 from mitl.search.request import Search
 from mitl.search.rerank import written
-from mitl.search.retrieval import estimate_retrieval, retrieve
+from mitl.search.retrieval import Estimate, estimate_retrieval, retrieve
 from mitl.search.search_parameters import RetrieveParameters
 from mitl.search.tuning import Choice
 

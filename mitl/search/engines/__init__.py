@@ -13,13 +13,8 @@ from typing import Protocol, cast
 
 from mitl.search.plans import SearchPlan
 
-
-class Report(Protocol):
-    """Is called with the number of units that have a result."""
-
-    def __call__(self, done: int) -> None: ...
-
-
+Report = Callable[[int], None]
+"""Is called with the number of units that have a result."""
 Run = Callable[[SearchPlan, Report], None]
 
 

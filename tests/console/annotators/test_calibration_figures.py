@@ -5,7 +5,7 @@ from django.core.files.storage import default_storage
 from django.core.management import call_command
 
 from annotation.models import Worker
-from console.charts.measured_charts import chart_path, measure_chart
+from console.charts.plots import chart_path, measure_chart
 from core.models import Job
 from core.progress import silent
 from hits.models import Round

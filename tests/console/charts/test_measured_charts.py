@@ -8,8 +8,8 @@ import pytest
 from django.core.files.storage import default_storage
 from django.core.management import call_command
 
-from console.charts import measured_charts, plots
-from console.charts.measured_charts import chart_path
+from console.charts import plots
+from console.charts.plots import chart_path
 from console.jobs import start_chart
 from core.models import Job
 from hits.models import Round
@@ -30,7 +30,7 @@ def site(db, lasting_site) -> Site:
 @pytest.fixture
 def charted(charted, monkeypatch):
     """As everywhere, with an empty picture: to draw takes most of the time, and test_charts does."""
-    monkeypatch.setattr(measured_charts, "chart_bytes", lambda chart, form: b"<svg ></svg>")
+    monkeypatch.setattr(plots, "chart_bytes", lambda chart, form: b"<svg ></svg>")
     return charted
 
 
@@ -61,8 +61,8 @@ def no_chart(*_: object, **__: object) -> None:
 @pytest.fixture
 def only_shown(monkeypatch):
     """No chart can be computed or drawn from here on."""
-    monkeypatch.setattr(measured_charts, "analyse", no_chart)
-    monkeypatch.setattr(measured_charts, "chart_bytes", no_chart)
+    monkeypatch.setattr(plots, "analyse", no_chart)
+    monkeypatch.setattr(plots, "chart_bytes", no_chart)
     monkeypatch.setattr(plots, "chart_bytes", no_chart)
 
 
@@ -116,7 +116,7 @@ def test_the_last_chart_is_shown_until_the_new_one_is_stored_and_polling_starts_
 
 def test_a_failed_job_shows_its_error_and_starts_again_by_hand_alone(researcher, charted, measured, site, monkeypatch):
     with monkeypatch.context() as broken:
-        broken.setattr(measured_charts, "analyse", no_chart)
+        broken.setattr(plots, "analyse", no_chart)
         charted("/charts/round/done/workers/")
     failed = Job.objects.get()
     assert "AssertionError" in charted("/charts/round/done/workers/").text

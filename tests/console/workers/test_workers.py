@@ -8,7 +8,7 @@ import pytest
 from annotation.models import Assignment, Exclusion, Payment, Worker, WorkerIdentity
 from annotation.people.admission import join_round
 from annotation.people.workers import exclude
-from console.charts.measured_charts import chart_path
+from console.charts.plots import chart_path
 from console.pagination import page_of as pages
 from console.workers import views
 from core.files.stored_files import write_file

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError
 
 from annotation.models import Judgment
-from console.charts.measured_charts import measure_chart
+from console.charts.plots import measure_chart
 from core.errors import CounterpartError
 from core.progress import silent
 from evaluation.analyses.estimates_analysis import EstimatesParameters, analyse

@@ -11,7 +11,7 @@ from corpus.galleries import gallery_imports
 from corpus.models import Caption, Collection, Gallery, Image
 from mitl.models import Annotator, Direction, Retrieval
 from mitl.registration import add_annotator
-from mitl.search.by_parts import open_retrieval, retrieve_by_parts, retrieve_for
+from mitl.search.by_parts import checked_opening, retrieve_by_parts, retrieve_for
 from mitl.search.gallery import load_lists, open_gallery
 from mitl.search.gallery_embeddings import import_embeddings, kept_embeddings, kept_in
 from mitl.search.plans import open_plan
@@ -99,7 +99,8 @@ def test_items_without_embeddings_are_encoded_once_and_kept(sea, sample, tmp_pat
 
 def test_a_cancelled_search_ends_its_plan_and_keeps_the_embeddings_that_it_made(sea, sample, tmp_path):
     made = knowing(sea.collection, tmp_path)
-    job = open_retrieval(Search(open_gallery(sea.collection, sample, sea), [made]), made, engine="local", shards=None)
+    search = Search(open_gallery(sea.collection, sample, sea), [made])
+    job = checked_opening(search, made, engine="local", shards=None)()
     Job.objects.update(cancel_requested=True)
 
     def cancelled(step: str, done: int, total: int | None) -> None:

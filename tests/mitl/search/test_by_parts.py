@@ -18,7 +18,7 @@ from core.work.jobs import cancel
 from corpus.models import Collection
 from mitl.jobs import retrieve_by_parts as run_job
 from mitl.models import Annotator, Retrieval
-from mitl.search.by_parts import open_retrieval, retrieve_by_parts
+from mitl.search.by_parts import checked_opening, retrieve_by_parts
 from mitl.search.plans import SearchPlan
 from tests.factories import make_annotator, make_collection, make_sample
 from tests.mitl.annotators.learned import annotator_of
@@ -116,7 +116,7 @@ def test_a_process_that_is_overtaken_by_another_returns_what_that_one_stored(zoo
 
 @pytest.fixture
 def job(zoo, annotator) -> Job:
-    return open_retrieval(search(zoo, [annotator], depth=9), annotator, engine="local", shards=3)
+    return checked_opening(search(zoo, [annotator], depth=9), annotator, engine="local", shards=3)()
 
 
 def state_of(job: Job) -> str:
@@ -125,7 +125,7 @@ def state_of(job: Job) -> str:
 
 
 def test_a_job_makes_the_search_and_describes_it(zoo, annotator, job):
-    assert open_retrieval(search(zoo, [annotator], depth=9), annotator, engine="local", shards=3) == job
+    assert checked_opening(search(zoo, [annotator], depth=9), annotator, engine="local", shards=3)() == job
     run_job(str(job.pk))
     made = Retrieval.objects.get()
     assert (state_of(job), job.message) == ("done", f"theirs over zoo, depth 9, SHA-256 {made.sha256}.")

@@ -1,6 +1,6 @@
 import pytest
 
-from mitl.search.estimates import Estimate
+from mitl.search.retrieval import Estimate
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counterpart_annotators.checkpoints import Checkpoints
-from mitl.search.estimates import measure_pace
 from mitl.search.pair_scores import BestSoFar, JointScores, ListedPairs, SampledPairs, Scoring
+from mitl.search.retrieval import measure_pace
 
 
 @st.composite
@@ -65,7 +65,7 @@ def test_a_pace_is_measured_on_real_batches_from_all_over_after_one_to_warm_up(t
             return np.zeros(len(images), np.float32)
 
     now = [0.0]
-    monkeypatch.setattr("mitl.search.estimates.perf_counter", lambda: now[0])
+    monkeypatch.setattr("mitl.search.retrieval.perf_counter", lambda: now[0])
     pairs = SampledPairs((40, 60), np.arange(0, 40, 3), np.arange(0, 60, 7))
     gallery = SimpleNamespace(images=[], captions=[])
     pace = measure_pace(Scoring(gallery, Slow(), pairs, batch_size=5, kept=Checkpoints(tmp_path)))

@@ -29,7 +29,7 @@ def zoo(db, monkeypatch):
 @pytest.fixture
 def slow(monkeypatch):
     """An annotator that scores a pair in a minute."""
-    monkeypatch.setattr("mitl.search.estimates.measure_pace", lambda scoring: Pace(1 / 60, 3))
+    monkeypatch.setattr("mitl.search.retrieval.measure_pace", lambda scoring: Pace(1 / 60, 3))
 
 
 def test_an_estimate_is_printed_before_the_search(capsys):
@@ -63,7 +63,7 @@ def test_what_takes_more_than_an_hour_is_not_started_unasked(slow):
 
 
 def test_the_way_out_by_a_cascade_is_named_with_its_price(slow, capsys, monkeypatch):
-    monkeypatch.setattr("mitl.search.estimates.CASCADE_DEPTH", 2)
+    monkeypatch.setattr("mitl.search.retrieval.CASCADE_DEPTH", 2)
     with pytest.raises(CommandError, match="--cascade A"):
         call_command(*ASKED)
     assert "48 pairs, about 48 min." in capsys.readouterr().err
