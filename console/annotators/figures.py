@@ -15,8 +15,6 @@ from hits.judge_designs import JudgeDesign
 from hits.models import Round
 from hits.task_types import ON_PAIRS
 from mitl.annotators import kind_of
-from mitl.charts.drawing import chart_bytes
-from mitl.charts.lines import curve_chart
 from mitl.models import Annotator, Direction
 
 
@@ -44,16 +42,6 @@ def training_of(annotator: Annotator) -> Training:
 def learns(annotator: Annotator) -> bool:
     """Whether the annotator can be trained here: its kind learns, and its weights are not an imported checkpoint."""
     return kind_of(annotator.kind).learns and not (annotator.checkpoint and not annotator.trained_on)
-
-
-def losses_of(annotator: Annotator) -> tuple[str, ...]:
-    """Return the losses to choose from, the default first; empty if the kind has only one."""
-    return kind_of(annotator.kind).losses
-
-
-def curve_of(annotator: Annotator) -> bytes:
-    """Return the training curve as SVG."""
-    return chart_bytes(curve_chart(f"{annotator}: {len(annotator.curve)} epochs", annotator.curve), ".svg")
 
 
 SUBJECT = "calibration"

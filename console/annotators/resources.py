@@ -25,10 +25,10 @@ from console.annotators.schemas import (
 )
 from console.annotators.search_examples import COLUMNS, ranked_rows
 from console.api.bearer import ApiRequest
+from console.api.file_answers import FILES, as_file
 from console.api.keysets import Place, part_of
 from console.api.operations import Resources
 from console.api.problems import Problem
-from console.api.row_files import FILES, as_file
 from console.home.resources import JobAnswer
 from console.upload_jobs import add_annotator as add_annotator_job
 from console.uploads import start_with_sent

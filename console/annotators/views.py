@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.views.decorators.cache import never_cache
 
-from console.annotators.figures import calibration_figures, curve_of, losses_of, training_of
+from console.annotators.figures import calibration_figures, training_of
 from console.annotators.forms import AnnotatorForm, EmbeddingsForm, OriginForm, TrainForm
 from console.annotators.schemas import AnnotatorAnswer, PoolAnswer, counted_annotators, related_pools
 from console.annotators.search_examples import SearchExample, compared, examples
@@ -31,6 +31,8 @@ from corpus.models import Collection
 from dataset.secret_controls import are_pairs_secret, refuse_secret_pairs
 from hits.models import Round
 from mitl.annotators import kind_of, kinds
+from mitl.charts.drawing import chart_bytes
+from mitl.charts.lines import curve_chart
 from mitl.models import Annotator, Direction, Pool, Retrieval
 from mitl.overlaps import Overlap, overlap
 from mitl.registration import Origin, set_origin
@@ -173,14 +175,16 @@ def training_progress(request: HttpRequest, name: str) -> JsonResponse:
 
 @members_only.reads
 def curve(request: HttpRequest, name: str) -> HttpResponse:
-    return HttpResponse(curve_of(get_object_or_404(Annotator, name=name)), content_type="image/svg+xml")
+    annotator = get_object_or_404(Annotator, name=name)
+    drawn = curve_chart(f"{annotator}: {len(annotator.curve)} epochs", annotator.curve)
+    return HttpResponse(chart_bytes(drawn, ".svg"), content_type="image/svg+xml")
 
 
 @researchers_only.fills
 def train(request: StaffRequest, name: str) -> HttpResponse:
     """Choose the training data and settings; the training then runs as a job."""
     annotator = get_object_or_404(Annotator, name=name)
-    form = TrainForm(request.POST or None, losses=losses_of(annotator))
+    form = TrainForm(request.POST or None, losses=kind_of(annotator.kind).losses)
     if request.method == "POST" and form.is_valid():
         with refusals_in(form):
             return redirect("job", open_training(TrainParameters(name=name, **form.chosen()), by=request.user).pk)

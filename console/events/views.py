@@ -4,8 +4,7 @@ from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from console.events.event_sentences import describe_events
-from console.events.event_subjects import events_of
+from console.events.event_subjects import describe_events, events_of
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only
 from core.models import Event

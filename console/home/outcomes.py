@@ -121,10 +121,6 @@ def _to_part(job: Job) -> JobLink:
     return JobLink(PARTS[part].title, reverse(f"round_{page}", args=[job.params["round"]]) + chosen)
 
 
-def _to_figures(job: Job) -> JobLink:
-    return JobLink("Figures", reverse("benchmark", args=[job.pk]))
-
-
 def _to_designs(job: Job) -> JobLink | None:
     try:
         source = source_of(job.params["source"])
@@ -153,7 +149,7 @@ _BY_STATE: Mapping[tuple[str, str], Leading] = {
     (PLANNING, Job.State.FAILED): _back_to_plan,
     (import_collection.name, Job.State.FAILED): _back_to_import,
     (pack.name, Job.State.FAILED): _back_to_pack,
-    (measure_rankings.name, Job.State.DONE): _to_figures,
+    (measure_rankings.name, Job.State.DONE): lambda job: JobLink("Figures", reverse("benchmark", args=[job.pk])),
     (design.name, Job.State.DONE): _to_designs,
     (audit.name, Job.State.DONE): _to_audit,
     (repair.name, Job.State.DONE): _to_audit,

@@ -12,11 +12,11 @@ from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Schema
 
 from console.api.bearer import ApiRequest
+from console.api.file_answers import FILES, Format, as_file
 from console.api.keysets import Place, part_of, part_schema
 from console.api.operations import Resources
 from console.api.problems import Problem
 from console.api.row_fields import Keyed, Named, Username
-from console.api.row_files import FILES, Format, as_file
 from core.errors import CounterpartError
 from corpus.models import Collection
 from counterpart_statistics.aggregation import shows_percentage

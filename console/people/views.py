@@ -37,7 +37,6 @@ from console.people.staff import (
 )
 from console.permissions import ADMIN, RESEARCHER, REVIEWER, StaffRequest, admins_only
 from console.refusals import refusals_as_messages, refusals_in
-from core.errors import CounterpartError
 from core.events import record
 from core.health.checks import examine
 from core.web.throttles import Throttle
@@ -127,11 +126,9 @@ def person_active(request: StaffRequest, user_id: int) -> HttpResponse:
 def person_link(request: StaffRequest, user_id: int) -> HttpResponse:
     """Make a link with which the person sets a new password, and show it."""
     found = get_object_or_404(User, pk=user_id)
-    try:
+    with refusals_as_messages(request):
         return _show_link(request, found)
-    except CounterpartError as error:
-        messages.error(request, str(error))
-        return redirect("person", user_id)
+    return redirect("person", user_id)
 
 
 def _show_link(request: StaffRequest, found: User) -> HttpResponse:

@@ -13,10 +13,10 @@ from ninja import Query, Schema
 
 from console import upload_jobs
 from console.api.bearer import ApiRequest
+from console.api.file_answers import FILES, Format, as_file
 from console.api.keysets import Place, cut, part_of, part_schema
 from console.api.operations import Resources
 from console.api.problems import Problem
-from console.api.row_files import FILES, Format, as_file
 from console.home.resources import JobAnswer
 from console.rounds.schemas import RoundAnswer, RoundDetail, RoundState, counted_rounds, round_or_404, with_states
 from console.uploads import start_with_sent

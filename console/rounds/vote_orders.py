@@ -15,7 +15,7 @@ from django.shortcuts import redirect, render
 
 from annotation.money.ledger import balance_of
 from annotation.work.judgments import votes_in
-from console.events.event_sentences import who
+from console.events.event_subjects import who
 from console.permissions import StaffRequest, researchers_only
 from console.refusals import refusals_in
 from console.rounds.schemas import round_or_404

@@ -8,8 +8,7 @@ from django.apps import apps
 from django.db import transaction
 
 from annotation.models import Assignment
-from console.events.event_sentences import SENTENCES, describe_events
-from console.events.event_subjects import KINDS, OF_ROUND
+from console.events.event_subjects import KINDS, OF_ROUND, SENTENCES, describe_events
 from core import events
 from core.models import Event, Job
 from crowd.models import Posting, Visit
