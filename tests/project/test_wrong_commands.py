@@ -3,6 +3,7 @@ The words behind => are in that line."""
 
 import gzip
 import hashlib
+import json
 import shlex
 from collections import defaultdict
 from io import BytesIO
@@ -21,7 +22,7 @@ from mitl.search.gallery import open_gallery
 from mitl.search.request import Search
 from mitl.search.retrieval import retrieve
 from tests.conftest import stored_in
-from tests.corpus.files import jsonl, line
+from tests.corpus.files import jsonl, line, written
 from tests.dataset.releasing import release_version
 from tests.factories import make_annotator, make_collection, make_round, make_sample
 from tests.transactions import taken_back
@@ -29,6 +30,7 @@ from tests.transactions import taken_back
 pytestmark = pytest.mark.django_db
 
 TABLE = Path(__file__).with_name("wrong_commands.txt")
+FILES = TABLE.with_name("wrong_files.txt")
 BY_COMMAND: dict[str, list[str]] = defaultdict(list)
 for row in TABLE.read_text().splitlines():
     if not row.startswith("#"):
@@ -79,29 +81,18 @@ def write_rows() -> None:
 
 
 def write_files(folder: Path) -> None:
-    rows = {
-        "good": [line(1), line(2)],
-        "list": [[1, 2]],
-        "number": [7],
-        "no-text": [{"caption_id": 1, "image_id": 1, "file_name": "1.jpg"}],
-        "blank-text": [line(text="  ")],
-        "null-text": [line(text=None)],
-        "long-text": [line(text="a" * 20_000)],
-        "nul": [line(text="a\0b")],
-        "surrogate": [line(text="\ud800")],
-        "long-id": [line(caption="a" * 121)],
-        "float-id": [line(caption=1.5)],
-        "no-image": [line(image=None)],
-        "no-file": [line(file_name=7)],
-        "doubled-id": [line(1, 10), line(1, 11)],
-        "other-file": [line(1, 10), line(2, 10, file_name="other.jpg")],
-        "escape": [line(file_name="../good.jsonl")],
-    }
-    for name, some in rows.items():
-        jsonl(folder / f"{name}.jsonl", *some)
-    good = (folder / "good.jsonl").read_bytes()
-    texts = {
-        "empty.jsonl": b"",
+    for row in FILES.read_text().splitlines()[1:]:
+        name, _, content = row.partition(" => ")
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        if path.suffix == ".jsonl":
+            jsonl(path, *json.loads(content))
+        else:
+            written(path, json.loads(content))
+    good = jsonl(folder / "good.jsonl", line(1), line(2)).read_bytes()
+    jsonl(folder / "long-text.jsonl", line(text="a" * 20_000))
+    jsonl(folder / "long-id.jsonl", line(caption="a" * 121))
+    contents = {
         "cut.jsonl": good[:-20],
         "latin.jsonl": good + "é".encode("latin-1"),
         "utf16.jsonl": good.decode().encode("utf-16"),
@@ -109,33 +100,11 @@ def write_files(folder: Path) -> None:
         "long-line.jsonl.gz": gzip.compress(b'{"text": "' + b"a" * (2 << 20)),
         "cut.jsonl.gz": gzip.compress(good)[:-9],
         "damaged.jsonl.gz": gzip.compress(good)[:10] + b"x" * 30,
-        "cut.json": b'{"images": [{"id": 1, ',
-        "empty.json": b"{}",
-        "orphans.json": b'{"images": [], "annotations": [{"id": 1, "image_id": 5, "caption": "a"}]}',
-        "no-sentences.json": b'{"images": [{"filename": "1.jpg"}]}',
-        "list.json": b"[1, 2]",
-        "one-way.json": b'{"i2t": {"0": ["0"]}}',
-        "doubled.json": b'{"i2t": {"0": ["0", "0"]}, "t2i": {"0": ["0"]}}',
-        "bars.txt": b"1.jpg 0 a dog\n",
-        "pairs.csv": b"image,caption\n0,0\n",
-        "unknown-pairs.csv": b"image,caption\n77,88\n",
-        "nan.csv": b"image,caption,score\n0,0,nan\n",
-        "infinite.csv": b"image,caption,score\n0,0,inf\n",
-        "grade.csv": b"image,caption,grade\n0,0,-1\n",
-        "no-header.csv": b"0,0\n1,1\n",
         "binary.csv": bytes(range(256)) * 20,
-        "unknown-ids.txt": b"0\n7777\n",
-        "orphan-folder/a.txt": b"a dog\n",
-        "two-tables/a.csv": b"file_name,text\n",
-        "two-tables/b.csv": b"file_name,text\n",
-        "no-columns/captions.csv": b"colour,size\nred,1\n",
-        "unclosed/captions.csv": b'file_name,text\n1.jpg,"a dog\n',
-        "broken-pictures/10.jpg": b"no picture",
     }
-    (folder / "folder").mkdir()
-    for name, content in texts.items():
-        (folder / name).parent.mkdir(exist_ok=True)
+    for name, content in contents.items():
         (folder / name).write_bytes(content)
+    (folder / "folder").mkdir()
     write_arrays(folder)
 
 
