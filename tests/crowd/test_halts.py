@@ -1,12 +1,9 @@
 """No new worker comes from the platform: a sync says who brought that about and what to do, and so do page and API."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
-from django.conf import settings
 from django.core.management import call_command
-from django.test import TestCase
 from django.utils import timezone
 
 from annotation.models import Assignment
@@ -18,39 +15,27 @@ from crowd.posting.publication import close_round
 from hits.models import Round, Seat
 from integrations.models import Notification
 from tests.crowd.fakes import robin
-from tests.crowd.platform import sync, taken_back_there
-from tests.crowd.prolific_rehearsal import Rehearsal, published, rehearsing
+from tests.crowd.platform import sync
+from tests.crowd.prolific_rehearsal import published, rehearsing
 from tests.factories import make_collection, make_round, put_on_platform
 
 ITSELF = "Prolific paused it by itself: it was full, and submitted work was rejected or returned."
 
 
-@pytest.fixture(scope="module")
-def published_once(lasting) -> Iterator[Rehearsal]:
-    """A round of one HIT on Prolific."""
-    with rehearsing(settings) as there:
-        published(hits=1, commit=TestCase.captureOnCommitCallbacks)
-        yield there
+PLATFORM = rehearsing
+
+
+def begin(there, commit) -> None:
+    published(hits=1, commit=commit)
 
 
 @pytest.fixture
-def rehearsal(db, published_once) -> Iterator[Rehearsal]:
-    with taken_back_there(published_once.emulator):
-        yield published_once
-
-
-@pytest.fixture
-def on_prolific(rehearsal) -> Round:
-    return Round.objects.get()
-
-
-@pytest.fixture
-def full(on_prolific, rehearsal, commit) -> Round:
+def full(begun_round, resumed, commit) -> Round:
     """The same whose study is full: its only work failed a control and waits for a person."""
     with commit(execute=True):
-        rehearsal.work(wrong=True)
-    sync(on_prolific, commit)
-    return on_prolific
+        resumed.work(wrong=True)
+    sync(begun_round, commit)
+    return begun_round
 
 
 def texts(made: Round) -> list[str]:
@@ -62,84 +47,84 @@ def notified() -> list[tuple[str, str, str]]:
     return [(one["there"], one["by"], one["act"]) for one in data]
 
 
-def move(rehearsal, action: str) -> None:
-    rehearsal.world.act("move_study", study_id=rehearsal.study().id, action=action, publish_at=None)
+def move(resumed, action: str) -> None:
+    resumed.world.act("move_study", study_id=resumed.study().id, action=action, publish_at=None)
 
 
-def rename(rehearsal, status: str) -> None:
+def rename(resumed, status: str) -> None:
     """Have the study in a state that no act here leads to."""
-    study_id = rehearsal.study().id
-    with rehearsal.world.looking() as state:
+    study_id = resumed.study().id
+    with resumed.world.looking() as state:
         set_study_status(state, state.studies[study_id], status)
 
 
-def lose(made, rehearsal, commit, how: str) -> None:
+def lose(made, resumed, commit, how: str) -> None:
     work = Assignment.objects.get()
     if how == "rejected":
         with commit(execute=True):
             reject(work, grounds="random", reason="All answers are the same. " * 5, evidence="Ones.", by=robin())
     else:
-        with rehearsal.world.looking() as state:
+        with resumed.world.looking() as state:
             person = state.submissions[work.outside_key].participant_id
-        rehearsal.give_back(work.outside_key, person)
+        resumed.give_back(work.outside_key, person)
         sync(made, commit)
         with commit(execute=True):
             decide(Assignment.objects.get(), votes_count=False, paid=True, reason="Returned.", by=robin())
 
 
 @pytest.mark.parametrize("how", ["rejected", "returned"])
-def test_a_pause_of_prolific_itself_is_notified_once_and_ends_with_resume(full, rehearsal, commit, how):
-    lose(full, rehearsal, commit, how)
+def test_a_pause_of_prolific_itself_is_notified_once_and_ends_with_resume(full, resumed, commit, how):
+    lose(full, resumed, commit, how)
     sync(full, commit)
     sync(full, commit)
-    assert rehearsal.study().status == "PAUSED"
+    assert resumed.study().status == "PAUSED"
     assert texts(full) == [f"{ITSELF} No new worker comes until it is resumed."]
     assert (pauses_of([full])[full.pk], notified()) == ("the platform", [("paused", "the platform", "resume")])
     assert "(resume round-1)" in call_command("sync", full.name)
     assert call_command("resume", full.name) == "Round round-1 gives out HITs again."
-    assert (rehearsal.study().status, texts(full), pauses_of([full])[full.pk]) == ("ACTIVE", [], "")
+    assert (resumed.study().status, texts(full), pauses_of([full])[full.pk]) == ("ACTIVE", [], "")
     with commit(execute=True):
-        rehearsal.work()
+        resumed.work()
     sync(full, commit)
-    assert rehearsal.study().status == "COMPLETED"
+    assert resumed.study().status == "COMPLETED"
 
 
-def test_a_pause_on_prolifics_site_differs_from_one_of_prolific_itself(on_prolific, rehearsal, commit):
-    move(rehearsal, "PAUSE")
-    sync(on_prolific, commit)
-    assert texts(on_prolific) == [
+def test_a_pause_on_prolifics_site_differs_from_one_of_prolific_itself(begun_round, resumed, commit):
+    move(resumed, "PAUSE")
+    sync(begun_round, commit)
+    assert texts(begun_round) == [
         "It was paused on the platform, not from here. No new worker comes until it is resumed."
     ]
     assert notified() == [("paused", "on the platform, not from here", "resume")]
-    move(rehearsal, "START")
-    sync(on_prolific, commit)
-    assert (texts(on_prolific), len(notified())) == ([], 1)
+    move(resumed, "START")
+    sync(begun_round, commit)
+    assert (texts(begun_round), len(notified())) == ([], 1)
 
 
-def test_our_own_pauses_are_named_as_ours_and_to_no_other_program(on_prolific, rehearsal, commit):
+def test_our_own_pauses_are_named_as_ours_and_to_no_other_program(begun_round, resumed, commit):
     Seat.objects.update(state="filled")
-    sync(on_prolific, commit)
-    assert texts(on_prolific) == ["It is paused, as no HIT is left for visitors, and goes on by itself."]
-    assert pauses_of([on_prolific])[on_prolific.pk] == ""
-    call_command("pause", on_prolific.name)
-    sync(on_prolific, commit)
+    sync(begun_round, commit)
+    assert texts(begun_round) == ["It is paused, as no HIT is left for visitors, and goes on by itself."]
+    assert pauses_of([begun_round])[begun_round.pk] == ""
+    call_command("pause", begun_round.name)
+    sync(begun_round, commit)
     paused = Round.objects.get()
-    assert (texts(on_prolific), pauses_of([paused])[on_prolific.pk]) == (
+    assert (texts(begun_round), pauses_of([paused])[begun_round.pk]) == (
         ["A person paused the round here."],
         "a person here",
     )
     assert notified() == []
 
 
-def test_a_study_that_was_stopped_there_cannot_be_resumed_and_resume_says_so(on_prolific, rehearsal, commit):
-    move(rehearsal, "STOP")
-    sync(on_prolific, commit)
-    assert texts(on_prolific)[0].startswith("It was stopped on Prolific, not from here.")
+def test_a_study_that_was_stopped_there_cannot_be_resumed_and_resume_says_so(begun_round, resumed, commit):
+    move(resumed, "STOP")
+    sync(begun_round, commit)
+    assert texts(begun_round)[0].startswith("It was stopped on Prolific, not from here.")
     assert notified() == [("stopped", "on the platform, not from here", "look at the platform")]
-    assert "was stopped on Prolific" in call_command("resume", on_prolific.name)
+    assert "was stopped on Prolific" in call_command("resume", begun_round.name)
     with commit(execute=True):
-        close_round(on_prolific, actor="robin")
-    assert texts(on_prolific) == []
+        close_round(begun_round, actor="robin")
+    assert texts(begun_round) == []
 
 
 OTHER_STATES = {
@@ -150,12 +135,12 @@ OTHER_STATES = {
 }
 
 
-def test_every_other_state_is_named_also_one_that_is_new(on_prolific, rehearsal, commit):
+def test_every_other_state_is_named_also_one_that_is_new(begun_round, resumed, commit):
     held_up = 0
     for status, (text, goes_on) in OTHER_STATES.items():
-        rename(rehearsal, status)
-        sync(on_prolific, commit)
-        (hold,) = halts_of([on_prolific])[on_prolific.pk]
+        rename(resumed, status)
+        sync(begun_round, commit)
+        (hold,) = halts_of([begun_round])[begun_round.pk]
         held_up += not goes_on
         assert (hold.text.startswith(text), hold.goes_on, len(notified())) == (True, goes_on, held_up)
 
