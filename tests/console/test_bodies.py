@@ -1,9 +1,17 @@
 """How much a visitor may send, and where."""
 
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
 import pytest
+from django import forms
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
+from console.api.operations import read_body
+from core.errors import CounterpartError
+from core.parameters import Parameters
 from core.web.middleware import LARGEST_BODY
 
 TOO_MUCH = {"note": "x" * LARGEST_BODY}
@@ -41,3 +49,22 @@ def test_pages_that_take_uploads_take_larger_ones_from_people_who_are_logged_in(
 
 def test_a_body_of_unknown_length_is_refused(stranger):
     assert stranger.post("/login/", {}, headers={"transfer-encoding": "chunked"}).status_code == 411
+
+
+class PlaceField(forms.Field):
+    """Text that becomes a path."""
+
+    def to_python(self, value: str) -> Path:
+        return Path(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shearing(Parameters):
+    """Parameters whose description does not say that a text becomes a path."""
+
+    flock: Annotated[str | Path, PlaceField(help_text="flock to shear")]
+
+
+def test_a_text_that_becomes_a_path_is_refused():
+    with pytest.raises(CounterpartError, match="/etc/passwd"):
+        read_body(Shearing, {"flock": "/etc/passwd"}, {})

@@ -1,4 +1,4 @@
-"""Text without a visible character counts as empty, wherever words are read."""
+"""Text and names that people give: what is valid, and that no visible character counts as empty."""
 
 import unicodedata
 
@@ -14,7 +14,8 @@ from annotation.review.decisions import decide
 from annotation.work.reports import Complaint, report_pair
 from annotation.work.written_captions import has_words
 from core.errors import CounterpartError
-from core.text import VISIBLE, check_words, is_visible, trimmed
+from core.text import VISIBLE, check_name, check_words, find_named, is_visible, trimmed
+from corpus.models import Collection
 from corpus.readers.record import caption_record
 from dataset.releases.credits import Credits
 from evaluation.scores.runs import check_model
@@ -75,3 +76,30 @@ def test_invisible_words_of_workers_and_staff_count_as_missing(db, django_user_m
 
 def test_an_invisible_sentence_is_not_an_answer():
     assert parse_answers(QueryDict("text-1=\u3164"), {1: 1}, TASK_TYPES["caption"]) == []
+
+
+# Names that people give: what is valid, and what an unknown one is answered with
+
+
+@pytest.mark.parametrize("name", ["zoo", "Zoo-2_b", "x" * 80])
+def test_a_valid_name_is_returned(name):
+    assert check_name(name) == name
+
+
+@pytest.mark.parametrize("name", ["", "a b", "../zoo", "zoo\n", "x" * 81])
+def test_an_invalid_name_is_refused(name):
+    with pytest.raises(CounterpartError, match="name"):
+        check_name(name)
+
+
+def test_a_row_is_found_by_name(db):
+    zoo = Collection.objects.create(name="zoo")
+    assert Collection.objects.named("zoo") == find_named(Collection.objects.all(), "zoo", made_by="x") == zoo
+
+
+def test_an_unknown_name_is_answered_with_the_existing_ones_and_the_command_that_makes_one(db):
+    with pytest.raises(CounterpartError, match="import_collection"):
+        Collection.objects.named("zoo")
+    Collection.objects.create(name="farm")
+    with pytest.raises(CounterpartError, match="'zoo': use farm"):
+        Collection.objects.named("zoo")

@@ -1,9 +1,11 @@
-"""The three commands: they parse, call the act of their name, and print what it says."""
+"""The three commands parse, call the act of their name, and print what it says; what admin pages may change."""
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError
+from django.urls import reverse
 
-from corpus.models import Match, Sample
+from corpus.models import Collection, Match, Sample
 from tests.commands import figures_printed, output_of
 from tests.corpus.files import jsonl, line, written
 from tests.factories import make_collection
@@ -43,3 +45,22 @@ def test_sample_queries_takes_numbers_and_files(db, tmp_path):
     )
     assert said == "q: 3 images and 2 captions of zoo.\n"
     assert Sample.objects.get().seed == 5
+
+
+@pytest.fixture
+def superuser(client, db):
+    client.force_login(User.objects.create(username="root", is_staff=True, is_superuser=True))
+    return client
+
+
+def test_a_row_cannot_be_deleted(superuser):
+    page = reverse("admin:corpus_collection_delete", args=[make_collection().pk])
+    assert superuser.post(page, {"post": "yes"}).status_code == 403
+    assert Collection.objects.exists()
+
+
+def test_a_description_may_be_edited_and_a_name_not(superuser):
+    collection = make_collection()
+    page = reverse("admin:corpus_collection_change", args=[collection.pk])
+    superuser.post(page, {"name": "other", "description": "Animals."})
+    assert list(Collection.objects.values_list("name", "description")) == [("zoo", "Animals.")]

@@ -20,8 +20,6 @@ from tests.crowd.prolific_rehearsal import published, rehearsing
 from tests.factories import make_collection, make_round, put_on_platform
 
 ITSELF = "Prolific paused it by itself: it was full, and submitted work was rejected or returned."
-
-
 PLATFORM = rehearsing
 
 

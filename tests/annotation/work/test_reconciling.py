@@ -2,16 +2,26 @@ import json
 import os
 from datetime import timedelta
 from pathlib import Path
+from random import Random
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.management import call_command
+from django.db import transaction
+from django.db.models import Count
 from django.utils import timezone
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from annotation.models import Assignment
-from annotation.work.leases import lease_seat
+from annotation.models import Assignment, Decision, Payment
+from annotation.review.decisions import decide
+from annotation.work.grading import accept, flag
+from annotation.work.leases import expire_leases, lease_seat, return_assignment
 from annotation.work.repair import free_orphaned_seats
+from annotation.work.submissions import mark_submitted
+from core.errors import CounterpartError
 from core.events import subject_of
 from core.models import Event
 from crowd import tasks
@@ -101,3 +111,104 @@ def test_an_upload_that_no_job_used_is_removed_in_time(db):
     os.utime(default_storage.path(stored), (0, 0))
     assert reconcile()["uploads that no job used"] == 1
     assert not default_storage.exists(stored)
+
+
+# Random histories of a round: no order of acts loses a seat or gives it to two workers
+
+
+State = Assignment.State
+WORKERS = 4
+
+step = st.tuples(
+    st.sampled_from(["lease", "return", "time out", "abandon", "submit", "accept", "flag", "decide"]),
+    st.integers(0, 11),
+    st.booleans(),
+    st.booleans(),
+)
+
+
+class History:
+    """A round of two HITs with two seats each, and its workers; ``play`` lets one thing happen to it."""
+
+    def __init__(self) -> None:
+        self.round = make_round(hits=2, replication=2)
+        self.workers = [make_worker() for _ in range(WORKERS)]
+        self.person = User.objects.create_user(username="robin")
+
+    def play(self, what: str, who: int, one: bool, other: bool) -> None:
+        assignments = list(Assignment.objects.all())
+        if what == "lease":
+            lease_seat(self.round, worker=self.workers[who % WORKERS])
+        elif what == "abandon":
+            expire_leases()
+        elif assignments:
+            self._happen(what, assignments[who % len(assignments)], one, other)
+
+    def _happen(self, what: str, assignment: Assignment, one: bool, other: bool) -> None:
+        if what == "return":
+            return_assignment(assignment, actor="test")
+        elif what == "time out":
+            Assignment.objects.filter(pk=assignment.pk).update(deadline=timezone.now() - timedelta(minutes=1))
+        elif what == "submit":
+            mark_submitted(assignment, active_seconds=1)
+        elif what == "accept":
+            accept(assignment)
+        elif what == "flag":
+            flag(assignment, control_failures=1)
+        else:
+            self._decide(assignment, one, other)
+
+    def _decide(self, assignment: Assignment, votes_count: bool, paid: bool) -> None:
+        try:
+            decide(assignment, votes_count=votes_count, paid=paid, reason="because", by=self.person)
+        except CounterpartError:
+            assert assignment.state not in (State.FLAGGED, State.ACCEPTED)
+
+
+def check() -> None:
+    """Seats and holders agree; no worker holds two seats of a HIT; pay follows the latest decision."""
+    holders = dict(Assignment.objects.filter(state__in=Assignment.HOLDING).values_list("seat", "state"))
+    seats = dict(Seat.objects.values_list("pk", "state"))
+    assert Assignment.objects.filter(state__in=Assignment.HOLDING).count() == len(holders)
+    assert {seat for seat, state in seats.items() if state != Seat.State.OPEN} == set(holders)
+    assert {seat for seat, state in seats.items() if state == Seat.State.FILLED} == {
+        seat for seat, state in holders.items() if state == State.ACCEPTED
+    }
+    answered = Assignment.objects.exclude(state__in=Assignment.ABANDONED).values("hit", "worker")
+    assert not answered.annotate(n=Count("pk")).filter(n__gt=1).exists()
+    owed = set(Payment.objects.exclude(state=Payment.State.WITHDRAWN).values_list("assignment", flat=True))
+    latest = dict(Decision.objects.order_by("pk").values_list("assignment", "paid"))
+    assert owed == {assignment for assignment, paid in latest.items() if paid}
+
+
+@pytest.fixture
+def history(db) -> History:
+    return History()
+
+
+@pytest.mark.slow
+@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(steps=st.lists(step, min_size=8, max_size=30))
+def test_whatever_people_do_no_seat_is_lost_or_held_twice(history, steps):
+    with transaction.atomic():
+        for what, who, one, other in steps:
+            history.play(what, who, one, other)
+            check()
+        assert free_orphaned_seats() == 0
+        transaction.set_rollback(True)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_round_is_filled_in_the_end_whoever_walks_away(db, seed):
+    chance = Random(seed)
+    made = make_round(hits=3, replication=2)
+    for _ in range(200):
+        if Seat.objects.exclude(state=Seat.State.FILLED).count() == 0:
+            break
+        assignment = lease_seat(made, worker=make_worker())
+        if chance.random() < 0.5:
+            return_assignment(assignment, actor="test")
+        elif mark_submitted(assignment, active_seconds=1):
+            accept(assignment)
+    assert set(Seat.objects.values_list("state", flat=True)) == {Seat.State.FILLED}
+    assert Assignment.objects.filter(state=State.ACCEPTED).count() == 6

@@ -1,4 +1,4 @@
-"""The filters of the pairs table, their chips, and the values that lead to them."""
+"""The filters of the pairs table: their chips, the values that lead to them, kept ones, and two sides."""
 
 import html
 import re
@@ -10,11 +10,14 @@ from django.contrib.auth.models import User
 from annotation.models import Assignment, Report
 from corpus.models import Caption, Image
 from dataset.judged.verdict_worth import hundredths
-from dataset.models import Verdict
+from dataset.models import SavedFilter, Verdict
 from dataset.reviews.cases import refresh_queue
 from dataset.reviews.reviews import Conclusion, conclude
+from hits.models import Round
 from tests.annotation.cast import candidates
+from tests.conftest import client_of
 from tests.console.pairs.tables import shown, table
+from tests.dataset.releasing import release_version
 
 pytestmark = pytest.mark.django_db
 
@@ -128,3 +131,86 @@ def test_a_filter_that_cannot_be_read_lists_nothing(researcher, made, page):
         response = researcher.get(table(page=page, **filters))
         assert (response.status_code, bool(response.context["form"].errors)) == (422, True), filters
         assert "lines" not in response.context
+
+
+# Two annotators or two versions side by side
+
+
+def sides(client, kind="round", name="round-1", **filters) -> dict[str, list[tuple[int, int]]]:
+    """The pairs of each side, by its title."""
+    shown = client.get(table(kind, name, **filters)).context["sides"]
+    return {side.title: [(one.image.pk, one.caption.pk) for one in side.lines] for side in shown}
+
+
+def test_two_annotators_pairs_are_shown_side_by_side(researcher, made):
+    a, b, c, d = candidates(made.hits.get())
+    assert sides(researcher, annotator="clip", beside="vilt") == {"clip": [a, b], "vilt": [b, c, d]}
+    assert sides(researcher, annotator="clip", beside="vilt", differ="on") == {"clip": [a], "vilt": [c, d]}
+    assert sides(researcher, annotator="clip", beside="vilt", verdict="no") == {"clip": [b], "vilt": [b, c]}
+
+
+def test_two_versions_are_shown_side_by_side(researcher, site):
+    pair = (site.collection.images.first().pk, site.collection.captions.last().pk)
+    conclude(site.collection, [pair], Conclusion("level", 1), by=User.objects.create_user("other"))
+    release_version("v2", collection=site.collection, sample=site.pool.sample, rounds=[Round.objects.get(name="done")])
+    both = sides(researcher, "version", "v2", beside="v1")
+    assert list(both) == ["v2", "v1"]
+    assert set(both["v2"]) - set(both["v1"]) == {pair}
+    assert sides(researcher, "version", "v2", beside="v1", differ="on") == {"v2": [pair], "v1": []}
+
+
+def test_the_shorter_side_ends_before_the_longer_one(researcher, made, monkeypatch):
+    monkeypatch.setattr("console.pairs.light_table.SIZES", (4,))
+    _, _, _, d = candidates(made.hits.get())
+    response = researcher.get(f"{table(annotator='clip', beside='vilt')}&page=2")
+    assert [[(one.image.pk, one.caption.pk) for one in side.lines] for side in response.context["sides"]] == [[], [d]]
+
+
+# Filters of the pairs table that a person keeps under a name
+
+
+SAVE = "/rounds/round-1/pairs/filters/"
+
+
+def test_a_filter_is_saved_under_a_name_and_leads_to_the_same_pairs_anywhere(researcher, made):
+    page = researcher.post(f"{SAVE}?text=dog+%26+cat&level=1&page=2&sort=", {"name": "<Dogs>"}, follow=True)
+    assert page.redirect_chain == [("/rounds/round-1/pairs/?text=dog+%26+cat&level=1", 302)]
+    pool = f"/pools/{made.pool}/pairs/"
+    assert 'level=1">&lt;Dogs&gt;' in researcher.get(pool).text
+
+
+def test_a_filter_comes_back_in_its_order_view_and_columns(researcher, made):
+    chosen = "level=1&sort=unsure&view=table&columns=votes&columns=keys&size=60"
+    page = researcher.post(f"{SAVE}?{chosen}&page=2", {"name": "Mine"}, follow=True)
+    assert page.redirect_chain == [(f"/rounds/round-1/pairs/?{chosen}", 302)]
+    assert page.context["kept"] == SavedFilter.objects.get().query == chosen
+
+
+def test_a_default_layout_is_not_stored(researcher, made):
+    """So a saved filter is marked as the one shown, whether or not a form has written out the default layout."""
+    layout = "view=grid&columns=proposed&columns=verdict&columns=review&size=24"
+    researcher.post(f"{SAVE}?level=1&{layout}", {"name": "Mine"})
+    assert SavedFilter.objects.get().query == "level=1"
+    assert researcher.get(f"/rounds/round-1/pairs/?level=1&{layout}").context["kept"] == "level=1"
+
+
+def test_a_filter_saved_again_under_its_name_is_replaced(researcher, made):
+    for level in "12":
+        researcher.post(f"{SAVE}?level={level}", {"name": "Mine"})
+    assert list(SavedFilter.objects.values_list("name", "query")) == [("Mine", "level=2")]
+
+
+def test_no_filter_or_no_name_saves_nothing(researcher, made):
+    for query, name in (("", "Empty"), ("?level=1", ""), ("?level=1", "a" * 41), ("?level=9", "No")):
+        assert researcher.post(SAVE + query, {"name": name}).status_code == 422, name
+    assert not SavedFilter.objects.exists()
+
+
+def test_everybody_sees_and_removes_only_their_own(researcher, made):
+    other = client_of("reviewer")
+    theirs = SavedFilter.objects.create(owner=User.objects.get(username="reviewer"), name="Theirs", query="level=1")
+    assert "Theirs" not in researcher.get("/rounds/round-1/pairs/").text
+    assert researcher.post(f"{SAVE}{theirs.pk}/").status_code == 404
+    assert "Theirs" in other.get("/rounds/round-1/pairs/").text
+    assert other.post(f"{SAVE}{theirs.pk}/?level=2").url == "/rounds/round-1/pairs/?level=2"
+    assert not SavedFilter.objects.exists()

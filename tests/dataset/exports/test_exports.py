@@ -1,22 +1,31 @@
 import csv
 import json
 import os
+import zipfile
 from time import time
 
+import pyarrow.parquet
 import pytest
+from django.core.files.storage import default_storage
 from pyarrow import parquet
 
 from annotation.models import Assignment
 from core.errors import CounterpartError
+from core.files.stored_files import local_copy
+from core.work.jobs import Cancelled
 from corpus.matches import import_matches, known_pairs
 from corpus.models import Match
 from dataset.exports import FORMATS, export_version
+from dataset.exports.downloads import choices, downloads_of, make_download
+from dataset.releases.verification import verify_version
 from dataset.verdicts import aggregate_round
 from dataset.versions.version_files import load_positives
 from hits.models import Seat
-from tests.annotation.cast import candidates, propose, say
+from tests.annotation.cast import answer, candidates, propose, say
 from tests.dataset.releasing import release, release_version
+from tests.evaluation.worlds import SMALL, judge_all, known_pool, published
 from tests.factories import make_annotator, make_assignment, make_collection, make_round, make_sample
+from tests.hits.pools import pack
 
 pytestmark = pytest.mark.django_db
 
@@ -153,3 +162,104 @@ def test_a_format_says_whether_it_reveals_controls(version, out, format):
         if file.suffix == ".parquet":
             columns |= set(parquet.read_schema(file).names)
     assert ("control" in columns) == FORMATS[format].controls
+
+
+@pytest.fixture
+def two_pairs():
+    made = make_round(candidates=2)
+    answer(made.hits.get(), 1, 4)
+    return release(made)
+
+
+def test_an_archive_holds_the_files_of_the_export(two_pairs, tmp_path):
+    made = make_download(two_pairs, "parquet")
+    out = tmp_path / "out"
+    export_version(two_pairs, format="parquet", out=out)
+    with zipfile.ZipFile(local_copy(made.stored)) as archive:
+        held = {name: archive.read(name) for name in archive.namelist()}
+    assert held == {file.relative_to(out).as_posix(): file.read_bytes() for file in out.rglob("*") if file.is_file()}
+
+
+@pytest.mark.slow
+def test_made_again_every_archive_has_the_same_bytes(two_pairs):
+    for what in choices():
+        first = make_download(two_pairs, what)
+        default_storage.delete(first.stored.path)
+        assert make_download(two_pairs, what) == first
+
+
+def test_an_archive_that_is_there_is_not_made_again_but_for_another_release_of_the_same_name(two_pairs, monkeypatch):
+    made = make_download(two_pairs, "parquet")
+    monkeypatch.setattr("dataset.exports.downloads.export_version", None)
+    assert make_download(two_pairs, "parquet") == made
+    assert downloads_of(two_pairs) == [made]
+    two_pairs.manifest_sha256 = "0" * 64
+    assert downloads_of(two_pairs) == []
+
+
+def test_a_cancelled_export_leaves_nothing_behind(two_pairs):
+    def cancelled(step, done, total):
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        make_download(two_pairs, "parquet", progress=cancelled)
+    assert downloads_of(two_pairs) == []
+
+
+def test_an_unknown_export_is_refused(two_pairs):
+    with pytest.raises(CounterpartError, match="'xml': use eccv-json_lenient"):
+        make_download(two_pairs, "xml")
+
+
+# Exports of a version whose round asked a part of its pool: why each pair was asked, and with what probability
+
+
+@pytest.fixture
+def pool():
+    return known_pool()
+
+
+def released(pool, **parameters):
+    return release(judge_all(published(pack("round-1", pool, design=SMALL, **parameters))))
+
+
+def rows_of(version, out, format="judgments-long"):
+    (path,) = export_version(version, format=format, out=out)
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_each_judgment_of_an_audit_has_its_reason_and_probability_in_either_form(pool, tmp_path):
+    version = released(pool, judge="audit", audit_share=0.25)
+    assert version.manifest["rounds"][0]["judge"] == {"judge": "audit", "share": 0.25, "greedy": False, "policy": 1}
+    rows = rows_of(version, tmp_path)
+    candidates = [row for row in rows if not row["control"]]
+    assert {row["reason"] for row in candidates} == {"audit"}
+    # 4 of 14 images and 4 of 14 captions are drawn, each for itself; every image and caption is a query.
+    chances = [float(row["inclusion"]) for row in candidates]
+    assert chances == pytest.approx([1 - (10 / 14) ** 2] * len(candidates))
+    assert {(row["reason"], row["inclusion"]) for row in rows if row["control"]} == {("", "")}
+    export_version(version, format="parquet", out=tmp_path)
+    table = pyarrow.parquet.read_table(tmp_path / "v1_judgments.parquet")
+    assert {one for one in table["inclusion"].to_pylist() if one} == {float(row["inclusion"]) for row in candidates}
+    assert [one or "" for one in table["reason"].to_pylist()] == [row["reason"] for row in rows]
+    assert [check.problems for check in verify_version(version)] == [[]] * 5
+
+
+def test_a_pair_of_one_query_has_the_chance_of_that_query_alone(tmp_path):
+    pool = known_pool(images=24)
+    dropped = set(pool.sample.captions.order_by("pk")[:4].values_list("key", flat=True))
+    pool.sample.captions.remove(*pool.sample.captions.filter(key__in=dropped))
+    rows = rows_of(released(pool, judge="audit", audit_share=0.5), tmp_path)
+    chances = {row["caption"] in dropped: float(row["inclusion"]) for row in rows if not row["control"]}
+    assert chances == {True: pytest.approx(0.5), False: pytest.approx(0.75)}
+
+
+def test_first_hits_are_certain_to_be_asked(pool, tmp_path):
+    rows = rows_of(released(pool, judge="first-hits"), tmp_path)
+    found = {(row["reason"], row["inclusion"]) for row in rows if not row["control"]}
+    assert {(reason, float(chance)) for reason, chance in found} == {("first-hits", 1.0)}
+
+
+def test_a_version_of_all_pairs_has_no_such_columns(pool, tmp_path):
+    assert not {"reason", "inclusion"} & set(rows_of(released(pool), tmp_path)[0])

@@ -9,9 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import CounterpartError
+from corpus.models import Collection, Image, Match
 from hits.packing.dealing import Deck, Table, deal_controls, draw_outside
 from hits.packing.designs import Design
 from hits.packing.plan import NEGATIVE, POSITIVE, ROLES, Items
+from hits.pair_plans import number_collection
+from tests.factories import make_collection
 
 SMALL = Design("small", candidates=2, positives=1, negatives=1)
 
@@ -127,3 +130,29 @@ def test_no_control_is_shown_more_often_than_an_even_deal_needs(gold, hits, seed
     shown = Counter(cards.deal(table((100, 100)), "avoid") for _ in range(hits))
     assert max(shown.values()) == -(-hits // gold)
     assert max(shown.values()) - min(shown.values() if len(shown) == gold else [0]) <= 1
+
+
+# Codes that depend on external keys alone
+
+
+def test_rows_are_numbered_in_the_order_of_their_keys_as_text(db):
+    collection = Collection.objects.create(name="zoo")
+    for key in ("b", "10", "9", "a"):
+        Image.objects.create(collection=collection, key=key, file_name=key)
+    images = number_collection(collection).images
+    assert images.keys == ["10", "9", "a", "b"]
+    assert [Image.objects.get(pk=pk).key for pk in images.ids.tolist()] == images.keys
+
+
+def test_ids_become_codes_in_any_shape_and_unknown_ones_minus_one(db):
+    images = number_collection(make_collection(images=3)).images
+    ids = np.array([[images.ids[2], 0], [images.ids[0], 10**9]])
+    assert images.codes(ids).tolist() == [[2, -1], [0, -1]]
+
+
+def test_pairs_are_coded_once_and_in_order(db):
+    collection = make_collection(images=2, captions_each=1)
+    sides = number_collection(collection)
+    rows = list(Match.objects.values_list("image_id", "caption_id"))
+    assert sides.pair_codes(rows[::-1] + rows).tolist() == [[0, 0], [1, 1]]
+    assert sides.pair_codes([]).tolist() == []

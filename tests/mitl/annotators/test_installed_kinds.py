@@ -1,6 +1,8 @@
 """The example of docs/annotators.md, taken from the page, installed and searched with; and what it says of kinds."""
 
 import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -10,8 +12,10 @@ from django.core.management import call_command
 from core.errors import CounterpartError
 from counterpart_annotators.base import EmbeddingAnnotator
 from mitl import annotators
-from mitl.models import Annotator, Direction
+from mitl.models import Annotator, Direction, Retrieval
 from mitl.search.gallery import load_lists
+from tests.commands import output_of
+from tests.factories import make_collection
 from tests.mitl.pictured import COLOURS, make_coloured_collection
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "annotators.md").read_text()
@@ -66,3 +70,37 @@ def test_the_page_names_every_kind_and_all_its_options(kind):
     named = set(re.findall(r"`(\w+)`", rows[-1].split("|")[2]))
     options = set(annotators.kind_of(kind).options)
     assert named == options, f"name the options of {kind} in its row of the table of options in docs/annotators.md"
+
+
+# An annotator of one's own, by the recipe of CONTRIBUTING.md
+
+
+ROOT = Path(__file__).resolve().parents[3]
+RECIPE = re.search(r"\*\*Add an annotator\.\*\*(.*?)\n\n", (ROOT / "CONTRIBUTING.md").read_text(), re.S)[1]
+
+
+@pytest.mark.parametrize("form", ["module", "folder"])
+def test_the_recipe_for_an_annotator_makes_a_kind_that_learns_and_retrieves(db, tmp_path, monkeypatch, form):
+    make_collection("zoo", images=6, captions_each=2, pictures=True)
+    if form == "module":
+        nearest = re.search(r"such as `(mitl/annotators/\w+\.py)`", RECIPE)
+        shutil.copy(ROOT / nearest[1], tmp_path / "coin.py")
+    else:
+        nearest = re.search(r"such as `(mitl/annotators/\w+)/`", RECIPE)
+        shutil.copytree(ROOT / nearest[1], tmp_path / "coin")
+    monkeypatch.setattr(annotators, "__path__", [*annotators.__path__, str(tmp_path)])
+    output_of("add_annotator", "mine", "--kind", "coin", *(["--option", "dim=2"] if form == "folder" else []))
+    if form == "folder":
+        output_of("train_annotator", "mine", "--collection", "zoo")
+    output_of("retrieve", "zoo", "--annotators", "mine")
+    assert Retrieval.objects.get().annotator == Annotator.objects.get(kind="coin")
+    for module in [name for name in sys.modules if name.startswith("mitl.annotators.coin")]:
+        sys.modules.pop(module)
+
+
+def test_what_kinds_declare_is_read_without_their_large_packages():
+    read = "from mitl.annotators import kind_of, kinds; assert all(kind_of(kind) for kind in kinds())"
+    loaded = "import sys; print({'torch', 'cv2', 'nltk', 'transformers', 'httpx'} & set(sys.modules))"
+    setup = "import django, os; os.environ['DJANGO_SETTINGS_MODULE'] = 'config.settings'; django.setup()"
+    run = subprocess.run([sys.executable, "-c", f"{setup}; {read}; {loaded}"], capture_output=True, text=True)
+    assert (run.stdout, run.stderr) == ("set()\n", "")

@@ -4,6 +4,7 @@ from math import log, sqrt
 import numpy as np
 import pytest
 
+from mitl.annotators.embedding.annotator import RIDGE, _ridge
 from mitl.annotators.overlap import OverlapScores
 
 TEXTS = ["A red dog.", "a dog runs", "Two cats", "two RED cats", "a red car", "???"]
@@ -51,3 +52,11 @@ def test_blocks_are_parts_of_the_whole():
     rows, columns = np.array([2, 0]), np.array([5, 1, 0])
     part = OverlapScores(TEXTS, OWN, 3).block(rows, columns)
     np.testing.assert_array_equal(part, whole[np.ix_(rows, columns)])
+
+
+@pytest.mark.parametrize("shape", [(5, 12), (12, 5)])
+def test_the_regression_is_the_same_solved_on_either_side(shape):
+    rng = np.random.default_rng(0)
+    features, wanted = rng.normal(size=shape).astype(np.float32), rng.normal(size=(shape[0], 2)).astype(np.float32)
+    gram = features.T @ features + RIDGE * shape[1] * np.eye(shape[1])
+    np.testing.assert_allclose(_ridge(features, wanted), np.linalg.solve(gram, features.T @ wanted), atol=1e-5)

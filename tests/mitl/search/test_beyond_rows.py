@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
-from core.models import Job
+from core.models import Event, Job
 from core.work.jobs import Cancelled
 from corpus.galleries import gallery_imports
 from corpus.models import Caption, Collection, Gallery, Image
@@ -14,12 +14,14 @@ from mitl.registration import add_annotator
 from mitl.search.by_parts import checked_opening, retrieve_by_parts, retrieve_for
 from mitl.search.gallery import load_lists, open_gallery
 from mitl.search.gallery_embeddings import import_embeddings, kept_embeddings, kept_in
-from mitl.search.plans import open_plan
+from mitl.search.plans import SearchPlan, open_plan
 from mitl.search.request import Search
+from tests.commands import figures_printed, output_of
 from tests.factories import make_collection, make_sample
 from tests.mitl.galleries import drawn, make_gallery, npy_folder, query_annotator
 
 pytestmark = pytest.mark.django_db
+
 
 N, DEPTH = 40, 7
 
@@ -135,3 +137,101 @@ def test_a_gallery_needs_queries_of_its_collection(sea, annotator):
         open_gallery(sea.collection, other, sea)
     with pytest.raises(CounterpartError, match="sea is of zoo"):
         open_gallery(other.collection, other, sea)
+
+
+# Embeddings of a gallery's items that were made elsewhere are stored in its parts, all of them or none
+
+
+SIZE = 9
+
+
+@pytest.fixture
+def gallery(tmp_path, monkeypatch):
+    """Nine images and captions in parts of four."""
+    monkeypatch.setattr(gallery_imports, "ROWS", 4)
+    return make_gallery(make_collection(images=2), tmp_path, SIZE)
+
+
+@pytest.fixture
+def bare(gallery, tmp_path):
+    return query_annotator(gallery.collection, tmp_path)
+
+
+def stored(gallery, bare, side: str) -> list[np.ndarray]:
+    from core.files.stored_files import local_copy
+
+    results = SearchPlan(kept_in(gallery, bare, side), []).results()
+    assert list(results) == list(range(len(results)))
+    return [np.load(local_copy(file)) for file in results.values()]
+
+
+def test_rows_are_cut_as_the_items_are(gallery, bare, tmp_path):
+    images, captions = drawn(3, SIZE, 6), drawn(4, SIZE, 6)
+    shape = import_embeddings(gallery, bare, npy_folder(tmp_path / "npy", images, captions, rows_a_file=5))
+    assert shape == (6,)
+    for side, rows in (("images", images), ("captions", captions)):
+        parts = stored(gallery, bare, side)
+        assert [len(part) for part in parts] == [4, 4, 1]
+        assert np.array_equal(np.concatenate(parts), rows)
+    assert Event.objects.get(verb="embeddings imported").data == {"gallery": "sea", "parts": 6}
+
+
+@pytest.mark.parametrize(("given", "kept"), [("float16", "float16"), ("float64", "float32"), ("int8", "float32")])
+def test_numbers_are_kept_in_16_or_32_bits(gallery, bare, tmp_path, given, kept):
+    rows = np.arange(SIZE * 6).reshape(SIZE, 6).astype(given)
+    import_embeddings(gallery, bare, npy_folder(tmp_path / "npy", rows, rows))
+    assert {part.dtype for part in stored(gallery, bare, "images")} == {np.dtype(kept)}
+    assert np.array_equal(np.concatenate(stored(gallery, bare, "images")), rows)
+
+
+def test_the_same_again_changes_nothing_and_others_are_refused(gallery, bare, tmp_path):
+    path = npy_folder(tmp_path / "npy", drawn(3, SIZE, 6), drawn(4, SIZE, 6))
+    for _ in range(2):
+        import_embeddings(gallery, bare, path)
+    before = kept_embeddings(gallery)
+    assert len(before) == 6
+    with pytest.raises(CounterpartError, match="embeddings of the captions"):
+        import_embeddings(gallery, bare, npy_folder(tmp_path / "other", drawn(3, SIZE, 6), drawn(5, SIZE, 6)))
+    assert kept_embeddings(gallery) == before
+    assert Event.objects.filter(verb="embeddings imported").count() == 1
+
+
+def with_nan(rows: np.ndarray) -> np.ndarray:
+    rows[7, 2] = np.nan
+    return rows
+
+
+WRONG = {
+    "images-000.npy .* row 8": (lambda: with_nan(drawn(3, SIZE, 6)), lambda: drawn(4, SIZE, 6)),
+    "8 embeddings of captions": (lambda: drawn(3, SIZE, 6), lambda: drawn(4, 8, 6)),
+    "they must agree": (lambda: drawn(3, SIZE, 6), lambda: drawn(4, SIZE, 5)),
+    "not numbers of shape": (lambda: drawn(3, SIZE), lambda: drawn(4, SIZE, 6)),
+    "not numbers of shape .* row by row": (lambda: np.asfortranarray(drawn(3, SIZE, 6)), lambda: drawn(4, SIZE, 6)),
+    r"not numbers of shape \(n, D\)": (lambda: np.full((SIZE, 6), "a"), lambda: drawn(4, SIZE, 6)),
+}
+
+
+@pytest.mark.parametrize("message", WRONG)
+def test_files_that_do_not_fit_are_named_and_nothing_is_kept(gallery, bare, tmp_path, message):
+    images, captions = (made() for made in WRONG[message])
+    with pytest.raises(CounterpartError, match=message):
+        import_embeddings(gallery, bare, npy_folder(tmp_path / "npy", images, captions))
+    assert kept_embeddings(gallery) == []
+
+
+def test_a_cut_file_and_a_missing_one_are_named(gallery, bare, tmp_path):
+    path = npy_folder(tmp_path / "npy", drawn(3, SIZE, 6), drawn(4, SIZE, 6))
+    content = (path / "images-000.npy").read_bytes()
+    (path / "images-000.npy").write_bytes(content[:-4])
+    with pytest.raises(CounterpartError, match="images-000.npy .* 216 .* 212"):
+        import_embeddings(gallery, bare, path)
+    (path / "images-000.npy").unlink()
+    with pytest.raises(CounterpartError, match=r"has no files images-\*.npy"):
+        import_embeddings(gallery, bare, path)
+
+
+def test_the_command_prints_sizes(gallery, bare, tmp_path):
+    path = npy_folder(tmp_path / "npy", drawn(3, SIZE, 6), drawn(4, SIZE, 6))
+    said = output_of("import_embeddings", "sea", "theirs", path)
+    assert said == "theirs: embeddings of 9 images and 9 captions, 6 each.\n"
+    assert figures_printed("import_embeddings", "sea", "theirs", path)["shape"] == [6]

@@ -23,8 +23,6 @@ from tests.crowd.platform import quiet_sync, sync
 from tests.crowd.prolific_rehearsal import faults_of, published, rehearsing, rest, rest_until_clear, work
 
 pytestmark = pytest.mark.slow
-
-
 PLATFORM = rehearsing
 
 

@@ -1,15 +1,20 @@
 """The client on the wire: what an error means for the next attempt, and which pages are read."""
 
+import json
+import re
 from datetime import timedelta
+from decimal import ROUND_HALF_UP, Decimal
 
 import httpx
 import pytest
 
 from crowd.channels.base import ChannelError
-from crowd.channels.prolific.client import FUNDS_PAUSE, ProlificError
+from crowd.channels.prolific.client import FUNDS_PAUSE, Client, Environment, ProlificError
 from crowd.channels.prolific.submissions import collect
+from crowd.channels.prolific.workspaces import TYPES, subscribe
 from crowd.models import Posting
 from tests.crowd.channels.prolific.replies import API, client_with
+from tests.project.names import APPS, ROOT
 
 
 def failed(reply: httpx.Response | Exception) -> ProlificError:
@@ -122,3 +127,70 @@ def test_the_token_follows_no_link_to_another_site(following):
 def test_a_study_without_its_id_is_not_listed_as_prolific_would_list_the_whole_account():
     with pytest.raises(ChannelError, match="the whole account"):
         collect(client_with(), Posting())
+
+
+# What docs/prolific.md says in figures and lists is so
+
+
+PAGE = (ROOT / "docs/prolific.md").read_text()
+OWN = ("commands/prolific_emulator.py", "commands/subscribe_hooks.py", "doors/prolific.py")
+
+
+def test_outside_its_folders_prolific_is_named_in_six_lines_and_three_files_of_its_own():
+    files = [path.relative_to(ROOT) for app in APPS for path in (ROOT / app).rglob("*.py")]
+    outside = [path.as_posix() for path in files if "channels/prolific" not in path.as_posix()]
+    lines = {path: (ROOT / path).read_text().lower().splitlines() for path in outside}
+    named = {path: count for path in outside if (count := sum("prolific" in line for line in lines[path]))}
+    own = {path for path in named if path.endswith(OWN)}
+    assert len(own) == len(OWN)
+    others = {path: count for path, count in named.items() if path not in own}
+    assert others == {"core/extensions.py": 1, "simulation/doors/platform_door.py": 5}
+
+
+@pytest.mark.parametrize(("column", "share"), [(1, Decimal("0.333")), (2, Decimal("0.428"))])
+def test_the_costs_of_a_pilot_are_worked_out_right(column, share):
+    cells = [line.split("|") for line in PAGE.splitlines() if line.startswith("|") and "$" in line]
+    listed = {row[1].strip(): Decimal(re.search(r"\$([\d.]+)", row[1 + column])[1]) for row in cells}
+    rewards = 20 * Decimal("2.00")
+    fees, tax = rewards * share, rewards * share * Decimal("0.20")
+    worked_out = {"20 rewards": rewards, "fees": fees, "tax on the fees, if 20%": tax, "together": rewards + fees + tax}
+    assert listed == {name: amount.quantize(Decimal("0.01"), ROUND_HALF_UP) for name, amount in worked_out.items()}
+
+
+# Subscriptions to events, as Prolific's two descriptions of them answer
+
+
+HERE = "https://judge.example/hook/"
+
+
+def subscription(id: str, kind: str, address: str = HERE) -> dict:
+    return {"id": id, "event_type": kind, "target_url": address, "is_enabled": True, "workspace_id": "w1"}
+
+
+@pytest.mark.parametrize("as_list", [True, False])
+def test_new_subscriptions_are_confirmed_and_then_the_earlier_ones_of_the_site_removed(as_list):
+    there = [subscription("old", TYPES[0]), subscription("others", TYPES[0], "https://other.example/")]
+    confirmed, removed = [], []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        path = request.url.path.removeprefix("/api/v1/hooks/")
+        sent = json.loads(request.content or "{}")
+        if path == "secrets/":
+            return httpx.Response(201, json={"value": "the-secret"})
+        if request.method == "DELETE":
+            removed.append(path)
+            return httpx.Response(204)
+        if request.method == "GET":
+            return httpx.Response(200, json={"results": there if request.url.params["is_enabled"] == "true" else []})
+        if path != "subscriptions/":
+            confirmed.append((path, sent["secret"]))
+            return httpx.Response(200, json={})
+        new = subscription(f"new-{len(there)}", sent["event_type"])
+        there.append(new)
+        headers = {"X-Hook-Secret": f"of {new['id']}"}
+        return httpx.Response(201, headers=headers, json={"results": there} if as_list else new)
+
+    place = Environment("live", "https://api.test", "https://app.test", "the-token", "w1")
+    assert subscribe(Client(place, transport=httpx.MockTransport(answer)), HERE) == "the-secret"
+    assert confirmed == [("subscriptions/new-2/", "of new-2"), ("subscriptions/new-3/", "of new-3")]
+    assert removed == ["subscriptions/old/"]

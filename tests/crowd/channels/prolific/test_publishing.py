@@ -2,13 +2,18 @@
 
 from decimal import Decimal
 
+import httpx
 import pytest
 from django.core.management import CommandError, call_command
 
+from counterpart_emulators.prolific.schemas import shortest_limit
 from crowd.calls.funds import ask_funds
-from crowd.channels.prolific.client import Client
+from crowd.channels.base import ChannelError
+from crowd.channels.prolific.client import Client, client_for, environment_of
+from crowd.channels.prolific.money import funds, longest_minutes, major, minor
 from crowd.models import Outbox, Posting
-from tests.crowd.prolific_rehearsal import check_books, published, rest
+from tests.crowd.channels.prolific.replies import client_with
+from tests.crowd.prolific_rehearsal import check_books, published, rehearsing, rest
 from tests.factories import make_collection, make_round
 
 
@@ -117,3 +122,117 @@ def test_a_number_of_sessions_that_a_channel_cannot_ask_for_publishes_nothing(db
         call_command("publish", made.name, channel=channel, expected_minutes=Decimal(8), max_sessions=sessions)
     made.refresh_from_db()
     assert made.state == "draft"
+
+
+# Which environment may be used, and what it may cost: no setting leads to real money by itself
+
+
+LIVE = {"PROLIFIC_ENVIRONMENTS": "emulator,live", "PROLIFIC_TOKEN": "the-token", "PROLIFIC_WORKSPACE": "w1"}
+
+
+@pytest.fixture
+def live(monkeypatch):
+    for name, value in LIVE.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def no_call(monkeypatch):
+    def called(*args, **options):
+        raise AssertionError("Prolific was called.")
+
+    monkeypatch.setattr(Client, "_send", called)
+
+
+def test_live_is_disabled_until_it_is_named(monkeypatch):
+    monkeypatch.setenv("PROLIFIC_TOKEN", "the-token")
+    monkeypatch.setenv("PROLIFIC_WORKSPACE", "w1")
+    with pytest.raises(ChannelError, match="live is disabled"):
+        environment_of("live")
+
+
+@pytest.mark.parametrize("missing", ["PROLIFIC_TOKEN", "PROLIFIC_WORKSPACE"])
+def test_live_needs_a_token_and_the_workspace_that_pays(live, monkeypatch, missing):
+    monkeypatch.delenv(missing)
+    with pytest.raises(ChannelError, match=missing):
+        environment_of("live")
+
+
+def test_no_setting_moves_the_live_api(live, monkeypatch):
+    monkeypatch.setenv("PROLIFIC_EMULATOR_URL", "http://127.0.0.1:1")
+    assert environment_of("live").api == "https://api.prolific.com"
+
+
+@pytest.mark.parametrize("url", ["https://api.prolific.com", "http://10.0.0.7:8950", "http://[2001:db8::1]:8950"])
+def test_the_emulator_is_on_this_machine(monkeypatch, url):
+    monkeypatch.setenv("PROLIFIC_EMULATOR_URL", url)
+    with pytest.raises(ChannelError, match="not on this machine"):
+        environment_of("emulator")
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:8950", "http://localhost:8950/", "http://[::1]:8950", "http://prolific:8950"]
+)
+def test_the_emulator_may_be_a_neighbour_in_a_private_network(monkeypatch, url):
+    monkeypatch.setenv("PROLIFIC_EMULATOR_URL", url)
+    assert environment_of("emulator").api == url.rstrip("/")
+
+
+def test_the_live_token_is_not_sent_to_the_emulator_and_is_not_printed(live):
+    assert environment_of("emulator").token != "the-token"
+    assert client_for("live")._http.headers["Authorization"] == "Token the-token"
+    assert "the-token" not in repr(environment_of("live"))
+
+
+def test_live_publishing_needs_a_second_word(db, live, no_call):
+    made = make_round(hits=2, published=False, reward="2.00")
+    with pytest.raises(CommandError, match="--yes-spend-money"):
+        call_command("publish", made.name, channel="prolific", environment="live", expected_minutes=Decimal(8))
+    made.refresh_from_db()
+    assert (made.state, Posting.objects.count()) == ("draft", 0)
+
+
+# Money on Prolific: whole minor units on the wire, and no currency but ours
+
+
+@pytest.mark.parametrize(
+    ("amount", "units"), [("1.15", 115), ("0.29", 29), ("2.00", 200), ("2", 200), ("10000.01", 1000001)]
+)
+def test_an_amount_is_a_whole_number_of_minor_units_and_back(amount, units):
+    assert (minor(Decimal(amount)), major(units)) == (units, Decimal(amount))
+
+
+def test_a_part_of_a_cent_is_refused():
+    with pytest.raises(ChannelError, match="0.005"):
+        minor(Decimal("0.005"))
+
+
+def test_every_time_limit_that_we_ask_for_is_one_that_prolific_takes():
+    assert [longest_minutes(minutes) for minutes in (1, 2, 3, 10, 14)] == [6, 9, 12, 29, 38]
+    assert all(longest_minutes(minutes) == shortest_limit(minutes) for minutes in range(1, 500))
+
+
+@pytest.fixture
+def pounds(db, settings):
+    with rehearsing(settings, currency="GBP") as there:
+        yield there
+
+
+def test_a_round_is_not_published_from_an_account_in_another_currency(pounds):
+    made = make_round(hits=2, published=False, reward="2.00")
+    with pytest.raises(CommandError, match="GBP"):
+        call_command("publish", made.name, channel="prolific", environment="emulator", expected_minutes=Decimal(8))
+    made.refresh_from_db()
+    assert (made.state, Posting.objects.count(), pounds.studies()) == ("draft", 0, [])
+
+
+def test_a_balance_in_pounds_is_unknown_in_dollars(pounds):
+    known = ask_funds("prolific", "emulator")
+    assert known.amount is None
+    assert "pays in GBP" in known.trouble
+
+
+def test_the_wallet_that_pays_is_in_dollars_as_well():
+    wallet = httpx.Response(200, json={"currency_code": "GBP", "available_balance": 100})
+    with pytest.raises(ChannelError, match="pays in GBP"):
+        funds(client_with(wallet), "w1")

@@ -1,6 +1,7 @@
-"""The lists of packages with hashes, from which images are built, fit the requirements."""
+"""Packages: the locked lists from which images are built fit the requirements, and wheels of ours have the licence."""
 
 import re
+import tomllib
 from importlib.metadata import distributions
 
 import pytest
@@ -59,3 +60,14 @@ def test_the_image_takes_every_package_by_its_hash_and_torch_alone_from_its_inde
     assert any({"PIP_REQUIRE_HASHES=1", "PIP_NO_DEPS=1"} <= {*line.split()} for line in lines)
     installs = [line.split("pip install ")[1].split(" \\")[0] for line in lines if "pip install" in line]
     assert installs == ["--index-url $TORCH_INDEX -r torch.txt", "-r locked.txt"]
+
+
+# The packages that others install have the licence. tests/client/test_live_site.py finds it in the wheel of one
+
+
+@pytest.mark.parametrize("package", sorted((ROOT / "packages").iterdir()), ids=lambda package: package.name)
+def test_a_package_gives_its_licence_to_its_wheel_as_the_clients_does(package):
+    built = tomllib.loads((package / "pyproject.toml").read_text())
+    assert built["build-system"]["build-backend"] == "flit_core.buildapi"
+    assert "license-files" not in built["project"]
+    assert (package / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
