@@ -1,4 +1,4 @@
-"""What verdicts are worth, and judging again: python -m benchmarks.certainty DATA [--draws N] [--demo] [--write]
+"""Certainty of verdicts, and judging again: python -m benchmarks.certainty DATA [--draws N] [--demo] [--write]
 
 Answer sets of 16 pairs and two controls count only if both controls are right. The sets are those of two public crowds
 (DATA/crowd/rte and DATA/crowd/web: label.csv, truth.csv), of simulated crowds, and, with --demo, of the two rounds of
@@ -168,7 +168,7 @@ SIMULATED = (
 
 
 def public_crowds(data: Path) -> Iterator[PublicCrowd]:
-    """Read the crowds, with their levels as those of a round: ``rte`` has two, ``web`` five, of which three match."""
+    """Read the crowds, with levels as those of a round: two of ``rte``, and five of ``web``, three of them a match."""
     for name, levels in (("rte", {1: 1, 0: 4}), ("web", {4: 1, 3: 1, 2: 2, 1: 3, 0: 4})):
         truth = pd.read_csv(data / "crowd" / name / "truth.csv").set_index("item")["truth"].map(levels) <= 2
         labels = pd.read_csv(data / "crowd" / name / "label.csv").rename(columns={"label": "level"})

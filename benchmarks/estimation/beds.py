@@ -87,7 +87,7 @@ class Bed:
         return p, query_effect(p, labels, pilot), pilot
 
     def whole(self, seed: int) -> WholeQueries:
-        """Return the judged queries of a finished round of this seed, of which no audit has drawn any."""
+        """Return the judged queries of a finished round of this seed, before an audit has drawn any."""
         levels = np.where(self.gains > 0, 1.0, 4.0)
         keys = tuple(map(str, range(len(self.groups))))
         queries = PooledQueries(

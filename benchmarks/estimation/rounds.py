@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Look:
-    """What is known after a batch.
+    """The figures of a round after a batch.
 
     Attributes:
         judged: share of the pairs.
@@ -57,7 +57,7 @@ class Look:
 
 def looks(beds: Sequence[Bed], seed: int, *, audit: int = AUDIT, batch: float = BATCH) -> Iterator[Look]:
     """Yield the looks of one round over both directions of a testbed, until it has passed the last of ``SHARES``, its
-    stop and the recall of which the stop is an estimate."""
+    stop and the true recall at which it should stop."""
     wholes = []
     for number, bed in enumerate(beds):
         drawn = audit_order(np.arange(len(bed.groups)), 2 * seed + number).order[:audit]

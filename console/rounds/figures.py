@@ -70,7 +70,7 @@ class RoundWorth:
     Attributes:
         twice: pairs to judge twice that would give each pair a percentage, 0 once it has, and their ``cost``.
         reviews: reviews of verdicts drawn at random that would; 0 as well.
-        held: what became of verdicts of which nearly all should be right.
+        held: a sentence on how many of the verdicts held that are nearly sure.
     """
 
     sentences: Sequence[str]

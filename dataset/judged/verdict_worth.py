@@ -1,4 +1,4 @@
-"""What people read of how sure verdicts are: of a round in numbers with a range, of a pair in hundredths or nothing.
+"""Sentences on how sure verdicts are: of a round in numbers with a range, of a pair in hundredths or nothing.
 
 A percentage is shown only where ``shows_percentage`` allows it, and is cut at 99. It is that of verdicts like this one,
 not of the pair: no single pair has a range of its own.
@@ -128,8 +128,8 @@ def round_sentences(figures: Figures | None) -> Iterator[str]:
         return
     yield f"Of {figures['verdicts']:,} verdicts about {wrong.about:,} are wrong ({wrong.low:,} to {wrong.high:,})."
     yield (
-        f"From {counted(figures['control_answers'], 'control')} in {counted(figures['sets'], 'answer set')}, "
-        f"{figures['uncounted']:,} of which did not count."
+        f"From {counted(figures['control_answers'], 'control')} in {counted(figures['sets'], 'answer set')}; "
+        f"{figures['uncounted']:,} of them did not count."
     )
     if figures["several"]:
         yield f"{counted(figures['several'], 'pair has', 'pairs have')} several votes, which say how hard pairs are."
@@ -153,7 +153,7 @@ def held_sentence(tested: Iterable[tuple[float, float]]) -> str:
     if len(sure) < ENOUGH_HELD:
         return ""
     held = f"{100 * sum(sure) / len(sure):.0f} of 100 held, by reviews and later votes"
-    return f"Of {len(sure):,} verdicts drawn at random of which 95 to 99 of 100 should be right, {held}."
+    return f"{len(sure):,} verdicts drawn at random should be right in 95 to 99 of 100 cases: {held}."
 
 
 def _two_digits(number: float, rounded: Callable[[float], int]) -> int:

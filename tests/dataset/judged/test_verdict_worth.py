@@ -1,4 +1,4 @@
-"""What people read of how sure verdicts are."""
+"""Sentences on how sure verdicts are."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def verdict(figures, probability=0.973, votes=2) -> Verdict:
 def test_a_round_says_how_many_verdicts_are_wrong_and_on_what_that_rests():
     assert list(round_sentences(FIGURES)) == [
         "Of 480 verdicts about 36 are wrong (18 to 74).",
-        "From 78 controls in 39 answer sets, 9 of which did not count.",
+        "From 78 controls in 39 answer sets; 9 of them did not count.",
         "Nothing but controls was measured: every pair has one vote.",
     ]
     said = list(round_sentences(FIGURES | {"several": 64, "reviewed": 60, "reviewed_right": 55}))
@@ -81,7 +81,7 @@ def test_a_lone_vote_has_a_percentage_once_something_but_controls_is_measured():
 
 def test_what_became_of_verdicts_that_were_nearly_sure_is_said_of_twenty_and_more():
     tested = [(0.97, True)] * 18 + [(0.99, 0.5), (0.95, False), (0.9, False)]
-    assert held_sentence(tested).startswith("Of 20 verdicts drawn at random")
+    assert held_sentence(tested).startswith("20 verdicts drawn at random")
     assert "92 of 100 held" in held_sentence(tested)
     assert held_sentence(tested[1:]) == ""
 

@@ -1,4 +1,4 @@
-"""What verdicts are worth: how probable it is that the side of each is right, how many of a round are wrong, with a 90%
+"""Certainty of verdicts: how probable it is that the side of each is right, how many of a round are wrong, with a 90%
 interval, and when nothing may be said. One model for every method of aggregation.
 
 ``crowds`` rates answer sets, ``posterior`` gives the probability of a match. What no control can say, as of pairs on

@@ -18,7 +18,7 @@ from counterpart_statistics.selection.pooled_queries import WholeQueries
 
 @dataclass(frozen=True)
 class Step:
-    """What is known after the audit, or after a batch.
+    """A round after the audit, or after a batch.
 
     Attributes:
         asked: codes of the pairs that this step asked and whose match was not known; of a batch the likeliest first.

@@ -1,4 +1,4 @@
-"""What verdicts are worth: against a slow model, and on drawn rounds whose sets count if their controls are right."""
+"""Certainty of verdicts: against a slow model, and on drawn rounds whose sets count if their controls are right."""
 
 from dataclasses import replace
 from functools import cache
