@@ -18,6 +18,9 @@ from core.progress import TerminalBar
 
 WRONG_OPTIONS = 2  # the exit code, as of argparse
 
+STEPS = ("collection", "annotators", "round", "crowd", "review", "version", "scores", "site", "papers")
+"""The steps of the work, as ``manage.py help`` groups the commands."""
+
 
 class OwnOptions(DjangoHelpFormatter):
     """Hides in --help the one option of Django's that ``suppressed_base_arguments`` cannot hide."""
@@ -32,9 +35,10 @@ class ActCommand(BaseCommand):
     A subclass defines ``act(progress, **options)``, which returns the text to print. If it sets ``figures``, ``act``
     may also return a dict of figures and lists of rows: printed as ``name: value`` lines with labels and units, or by
     key as JSON with ``--json``. If it sets ``parameters``, their options are the command's, and ``act`` gets an
-    instance of them as ``parameters``.
+    instance of them as ``parameters``. ``step`` is the one of STEPS under which ``manage.py help`` lists it.
     """
 
+    step: ClassVar[str] = "site"
     figures = False
     parameters: ClassVar[type[Parameters] | None] = None
     requires_migrations_checks = True
