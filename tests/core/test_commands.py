@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command, get_commands, loa
 from django.db import InterfaceError, OperationalError, ProgrammingError
 
 import manage
+from core.commands import STEPS, ActCommand
 from tests.project.names import COMMANDS
 
 BUSY = "The database is busy ({}). Another program is writing, or holds its connections: run"
@@ -133,6 +134,13 @@ def test_help_shows_every_option_that_a_command_adds(name):
     shown = command.create_parser("manage.py", name).format_help().split()
     added = [option for action in own._actions for option in action.option_strings if action.help != SUPPRESS]
     assert [option for option in added if not {option, f"{option},"}.intersection(shown)] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_names_its_step(name):
+    command = type(load_command_class(get_commands()[name], name))
+    said = [kind.step for kind in command.__mro__ if "step" in vars(kind) and kind is not ActCommand]
+    assert said[0] in STEPS
 
 
 def test_options_of_django_are_accepted(db, monkeypatch, capsys):

@@ -9,6 +9,7 @@ from core.progress import TerminalBar
 
 
 class Command(ActCommand):
+    step = "crowd"
     help = "Give the worker of an assignment a bonus; the same reason again gives no second one."
     parameters = BonusParameters
 

@@ -11,6 +11,7 @@ from core.progress import TerminalBar
 
 
 class Command(ActCommand):
+    step = "review"
     help = "Decide whether the votes of an assignment count and whether it is paid; not to pay it is a rejection."
 
     def add_arguments(self, parser: CommandParser) -> None:

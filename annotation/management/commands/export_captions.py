@@ -15,6 +15,7 @@ from hits.models import Round
 
 
 class Command(ActCommand):
+    step = "version"
     help = (
         "Write the accepted captions of a round (pack --task caption) to FILE, an object a line, for import_collection "
         "--format jsonl. They name no worker."

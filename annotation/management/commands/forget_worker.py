@@ -12,6 +12,7 @@ from core.text import counted
 
 
 class Command(ActCommand):
+    step = "site"
     help = "Delete the platform ids of a worker for ever. Judgments stay, under the pseudonym."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -15,6 +15,7 @@ from hits.round_commands import RoundCommand
 
 
 class Command(RoundCommand):
+    step = "crowd"
     help = "Make, list or revoke invitations to a round of the browser pool. Each is a link by which one person joins."
     figures = True
 

@@ -12,6 +12,7 @@ OF_WORKER = ("simulated", "rewards", "bonuses", "base", "extra", "owed", "paid",
 
 
 class Command(RoundCommand):
+    step = "crowd"
     help = (
         "Show what a round may still spend, plans to spend, has set aside with its platform, owes and has paid, and "
         "what each worker has earned."

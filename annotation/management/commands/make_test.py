@@ -9,6 +9,7 @@ from core.text import counted
 
 
 class Command(ActCommand):
+    step = "review"
     help = (
         "Make a test that workers of the browser pool pass before their first HIT: pairs whose answer is known or, "
         "with --sentences, a test of spelling and grammar."

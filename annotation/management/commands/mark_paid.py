@@ -13,6 +13,7 @@ from hits.round_commands import RoundCommand
 
 
 class Command(RoundCommand):
+    step = "crowd"
     help = "Mark all payments of a list from payments as paid. First remove the rows of workers who were not paid."
 
     def add_arguments(self, parser: CommandParser) -> None:

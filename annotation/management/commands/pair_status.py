@@ -13,6 +13,7 @@ from hits.round_commands import RoundCommand
 
 
 class Command(RoundCommand):
+    step = "scores"
     help = "Show how many votes a pair of a round wants, has and waits for, and what keeps it from being finished."
     figures = True
 

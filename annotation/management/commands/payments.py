@@ -14,6 +14,7 @@ from hits.round_commands import RoundCommand
 
 
 class Command(RoundCommand):
+    step = "crowd"
     help = (
         "Write the list of workers whom a round owes money, without simulated ones, to pay from. Give it back to "
         "mark_paid afterwards."

@@ -11,6 +11,7 @@ from hits.round_commands import RoundCommand
 
 
 class Command(RoundCommand):
+    step = "crowd"
     help = "Set the most that a round may cost, fees included. Not below what is paid, owed, held or at work."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -10,6 +10,7 @@ from core.progress import TerminalBar
 
 
 class Command(ActCommand):
+    step = "site"
     help = "Check a receipt or completion code that a worker shows, and show what it proves."
     figures = True
 

@@ -14,6 +14,7 @@ from core.progress import TerminalBar
 
 
 class Command(ActCommand):
+    step = "collection"
     help = "List what there is: all things of a kind with their states, or how many there are of each kind."
     figures = True
 

@@ -12,6 +12,7 @@ from core.progress import TerminalBar
 
 
 class Command(ActCommand):
+    step = "collection"
     help = (
         "Remove something that nothing depends on, with its files; otherwise say what does. A draft of a round, a job "
         "that has ended and an annotator whose lists no pool uses can go; what was published or released stays. Asks "

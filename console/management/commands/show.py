@@ -12,6 +12,7 @@ from core.progress import TerminalBar
 
 
 class Command(ActCommand):
+    step = "collection"
     help = "Show one thing as the API does: its state, its counts, and what a round waits for."
     figures = True
 

@@ -12,6 +12,7 @@ from core.progress import TerminalBar
 
 
 class Command(ActCommand):
+    step = "site"
     help = "Write the database, the stored files and the secret keys to one file. The site may be in use meanwhile."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -8,6 +8,7 @@ from core.progress import TerminalBar
 
 
 class Command(ActCommand):
+    step = "site"
     help = "Find what is wrong with this installation; each finding names the line to change."
     figures = True
     requires_system_checks = []  # they are findings here

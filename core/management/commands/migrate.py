@@ -6,6 +6,8 @@ from core.database.upgrades import refuse_old_database
 
 
 class Command(migrate.Command):
+    step = "site"
+
     def handle(self, *args: Any, **options: Any) -> None:
         refuse_old_database(options["database"])
         super().handle(*args, **options)

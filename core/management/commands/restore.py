@@ -13,6 +13,7 @@ from core.text import counted
 
 
 class Command(ActCommand):
+    step = "site"
     help = "Restore a backup into an empty database and VAR_DIR. Stop the site and the worker first."
     requires_migrations_checks = False
 

@@ -10,6 +10,7 @@ from corpus.imports import import_collection
 
 
 class Command(ActCommand):
+    step = "collection"
     help = (
         "Import a captioned-image collection: all of PATH or, if it contains an error, nothing. "
         "Importing the same again changes nothing. Files may be gzipped. Formats: "

@@ -12,6 +12,7 @@ from corpus.models import Collection
 
 
 class Command(ActCommand):
+    step = "collection"
     help = (
         "Import a gallery of up to hundreds of millions of images and captions that stay in files: all of PATH or, if "
         "it contains an error, nothing. PATH has images-*.parquet (key; optionally file, a path below pictures/ in the "

@@ -11,6 +11,7 @@ from corpus.models import Collection
 
 
 class Command(ActCommand):
+    step = "collection"
     help = (
         "Add the pairs of PATH to the matches of a source in a collection. Every score is kept; thresholds "
         "come later. The format is recognised by content, plain or gzipped: CxC's CSV (caption, image, "

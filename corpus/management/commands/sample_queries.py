@@ -12,6 +12,7 @@ from corpus.samples import sample_queries
 
 
 class Command(ActCommand):
+    step = "collection"
     help = (
         "Choose a fixed sample of query images and query captions from a collection's gallery (all but the training "
         "splits). Only queries are sampled, never the gallery. Running it again with the same options changes nothing."

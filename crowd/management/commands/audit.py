@@ -13,6 +13,7 @@ from hits.round_commands import RoundCommand
 
 
 class Command(RoundCommand):
+    step = "crowd"
     help = "List every difference between a round and its platform. A round of the browser pool has none."
     figures = True
 

@@ -11,6 +11,7 @@ from hits.round_commands import RoundCommand
 
 
 class Command(RoundCommand):
+    step = "round"
     help = (
         "Close a round: no seat is leased any more, but leased ones may still be submitted. A draft can be closed once "
         "it has judgments that were given elsewhere."

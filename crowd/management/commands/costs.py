@@ -9,6 +9,7 @@ from hits.round_commands import RoundCommand
 
 
 class Command(RoundCommand):
+    step = "crowd"
     help = (
         "Show what a round costs by its platform's own calculator, what was spent and is reserved, and what the "
         "account has left. Changes nothing."

@@ -13,6 +13,7 @@ from counterpart_emulators.mturk.__main__ import PROGRAM
 
 class Command(ActCommand):
     program = PROGRAM
+    step = "crowd"
     help = program.help
     requires_migrations_checks = False  # the emulator keeps nothing in the database
     requires_system_checks: list[str] = []

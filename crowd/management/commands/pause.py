@@ -10,6 +10,7 @@ from hits.round_commands import RoundCommand
 
 
 class Command(RoundCommand):
+    step = "round"
     help = "Admit no new workers to a round until resume. Workers who have a HIT or a platform's session go on."
 
     def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> str:

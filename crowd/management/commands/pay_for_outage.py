@@ -16,6 +16,7 @@ from hits.round_commands import RoundCommand
 
 
 class Command(RoundCommand):
+    step = "crowd"
     help = "Pay a worker whose answers were lost by a fault of this site. No vote is counted, and the seat stays open."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -13,6 +13,7 @@ from hits.round_commands import RoundCommand
 
 
 class Command(RoundCommand):
+    step = "crowd"
     help = "Keep a round's postings open for longer, also those that expired since the last sync."
     figures = True
 

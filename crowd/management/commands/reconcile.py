@@ -8,6 +8,7 @@ from crowd.tasks import reconcile
 
 
 class Command(ActCommand):
+    step = "site"
     help = "Expire old leases, resume lost jobs, retry calls, and grade new work, as the scheduler does periodically."
     figures = True
 

@@ -11,6 +11,7 @@ from crowd.messages import request_return
 
 
 class Command(ActCommand):
+    step = "crowd"
     help = (
         "Ask a worker through their platform to return work. Returned work is not paid and does not harm their record."
     )

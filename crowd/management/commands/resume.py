@@ -11,6 +11,7 @@ from hits.round_commands import RoundCommand
 
 
 class Command(RoundCommand):
+    step = "round"
     help = "Give out the HITs of a paused round again; on a platform, as soon as one is left for visitors."
 
     def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> str:

@@ -15,6 +15,7 @@ from crowd.channels.prolific.workspaces import subscribe
 
 
 class Command(ActCommand):
+    step = "site"
     help = (
         "Subscribe the site to Prolific's events, so that a sync follows each change of a submission or study at once."
     )

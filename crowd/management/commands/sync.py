@@ -11,6 +11,7 @@ from hits.round_commands import RoundCommand
 
 
 class Command(RoundCommand):
+    step = "crowd"
     help = "Sync a round with its platform: store new submissions, pay, and post open seats again."
     figures = True
 

@@ -11,6 +11,7 @@ from hits.round_commands import RoundCommand
 
 
 class Command(RoundCommand):
+    step = "crowd"
     help = (
         "If a round's reward is below its wage floor for the median active time, owe every paid assignment the "
         "difference as a bonus, once."

@@ -15,6 +15,7 @@ from hits.round_commands import RoundCommand
 
 
 class Command(RoundCommand):
+    step = "crowd"
     help = "Write to all workers who submitted work in a round, through its platform; list those it could not reach."
     figures = True
 

@@ -7,6 +7,7 @@ from dataset.verdicts import aggregate
 
 
 class Command(ActCommand):
+    step = "version"
     help = "Write a verdict on every pair of a round from the judgments that count."
     figures = True
     parameters = AggregateParameters

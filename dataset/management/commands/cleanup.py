@@ -10,6 +10,7 @@ from dataset.reviews.cleanup import suggest_clean_up
 
 
 class Command(ActCommand):
+    step = "review"
     help = (
         "Look for meaningless captions, suspicious originals and repeated pictures, put them into the reviewers' "
         "queue, and print its counts. Nothing is excluded."

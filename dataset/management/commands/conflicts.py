@@ -9,6 +9,7 @@ from hits.models import Round
 
 
 class Command(ActCommand):
+    step = "review"
     help = "Count what a merge would bring, and list the pairs that people refuse and a merged source has."
     figures = True
     parameters = ConflictsParameters

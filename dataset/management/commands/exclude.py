@@ -14,6 +14,7 @@ from dataset.reviews.reviews import Conclusion, conclude
 
 
 class Command(ActCommand):
+    step = "review"
     help = "Exclude captions or images from a collection's dataset, as one person's decision: a review for each."
     figures = True
 

@@ -11,6 +11,7 @@ from dataset.models import Version
 
 
 class Command(ActCommand):
+    step = "version"
     help = "Export a released version, with its card, manifest and checksums."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -14,6 +14,7 @@ from hits.models import Round
 
 
 class Command(ActCommand):
+    step = "version"
     help = (
         "Take judgments from a file into a round that is not open. Their workers become workers of the channel import. "
         "Formats: judgments-long, as a release exports it; judgments-csv, which names no workers: the first answers of "

@@ -15,6 +15,7 @@ SOURCES = {
 
 
 class Command(ActCommand):
+    step = "version"
     help = "Release a version: the positive verdicts of rounds, united with match sources. It never changes again."
     figures = True
     parameters = ReleaseParameters

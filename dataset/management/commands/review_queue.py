@@ -8,6 +8,7 @@ from hits.round_commands import RoundCommand
 
 
 class Command(RoundCommand):
+    step = "review"
     help = (
         "Bring the reviewers' queue of a round's collection up to date and print its counts. Fails if a pair of the "
         "round without a majority is missing from the queue."

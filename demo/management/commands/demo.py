@@ -59,6 +59,7 @@ class StepLines:
 
 
 class Command(BaseCommand):
+    step = "site"
     help = "Run a complete round on the drawn demo collection, print its results, and serve the site."
 
     def add_arguments(self, parser: CommandParser) -> None:

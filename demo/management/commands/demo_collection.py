@@ -12,6 +12,7 @@ from demo.collection import make_demo_collection
 
 
 class Command(ActCommand):
+    step = "papers"
     help = "Draw a collection of captioned pictures with known truth. Running it again changes nothing."
 
     def add_arguments(self, parser: CommandParser) -> None:

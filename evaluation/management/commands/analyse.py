@@ -13,6 +13,7 @@ from mitl.charts.drawing import check_chart_path, write_chart
 
 
 class Command(ActCommand):
+    step = "scores"
     help = "Analyse annotators, workers and judgments: print the figures of one subject, write them as CSV, plot them."
 
     def add_arguments(self, parser: CommandParser) -> None:

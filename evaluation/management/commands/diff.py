@@ -16,6 +16,7 @@ SHOWN = 3  # pairs of each cause that are printed
 
 
 class Command(ActCommand):
+    step = "version"
     help = "Compare two versions: every pair that differs with its main cause, and the effect on the scores."
     figures = True
 

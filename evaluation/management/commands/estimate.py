@@ -8,6 +8,7 @@ from evaluation.analyses.estimates_analysis import EstimatesParameters, analyse
 
 
 class Command(ActCommand):
+    step = "round"
     help = (
         "Estimate the scores of a round's models, with intervals: of a round of --judge audit from its audited "
         "queries, of a finished round from all pairs or, with --audit-share, as if only a part had been judged."

@@ -20,6 +20,7 @@ from evaluation.scores.scoring import evaluate_version
 
 
 class Command(ActCommand):
+    step = "scores"
     help = (
         "Score models on a released version or on named benchmarks: mAP@R, R-Precision and R@k, on average and in both "
         "directions. Give --version or --benchmark. Intervals are for queries drawn like those of the version."

@@ -26,6 +26,7 @@ PARTS = (0.5, 0.8, 0.9, 0.95)
 
 
 class Command(ActCommand):
+    step = "round"
     help = (
         "Plan audits: HITs, cost, hours, matches and the width of the intervals of each design. They rest on the "
         "judgments of a round; for a pool or an unjudged round, on priors. Of a round whose prediction was kept, "

@@ -14,6 +14,7 @@ from hits.models import Round
 
 
 class Command(ActCommand):
+    step = "round"
     help = (
         "Plan HITs for the first items of registered models that a round has not asked: without them, items that no "
         "annotator of its pool found count as no match. With --audit-share, for the next queries of an audit; with "

@@ -19,6 +19,7 @@ HEADS = ["policy", "whole queries", "judgments", "HITs", "dollars", "matches", "
 
 
 class Command(ActCommand):
+    step = "round"
     help = (
         "Replay a finished round of all pairs under another policy of selection, replication or aggregation: what is "
         "asked, what it costs, which matches are found, and how far the scores and the order of models are from those "

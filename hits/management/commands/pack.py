@@ -18,6 +18,7 @@ from mitl.pooling import pool_sample
 
 
 class Command(ActCommand):
+    step = "round"
     help = "Pack a pool's pairs into a draft round of HITs with gold controls; nothing is published."
     figures = True
     parameters = NewRoundParameters

@@ -14,6 +14,7 @@ from mitl.management.commands.add_annotator import add_setting_option
 
 
 class Command(ActCommand):
+    step = "papers"
     help = (
         "Measure how much an annotator learns from images that are chosen for captions. At the start, some of the "
         "training images are paired with a caption each. In every step an annotator is trained from scratch on the "

@@ -38,6 +38,7 @@ def settings_of(kind: str) -> str:
 
 
 class Command(ActCommand):
+    step = "annotators"
     help = (
         "Add an annotator. pvse, vsrn, pcme, vilt, clip, vse, siglip, blip: with published weights (--checkpoint), or "
         "without weights, to be trained (train_annotator). embedding, nn, kcca: trained in seconds to minutes. "

@@ -15,6 +15,7 @@ from mitl.search.gallery import rankings_of
 
 
 class Command(ActCommand):
+    step = "annotators"
     help = (
         "Write the stored lists of a search as a rankings file of the collection's ids, best first: "
         '{"i2t": {image: [captions]}, "t2i": {caption: [images]}}. evaluate --rankings and annotators of kind files '

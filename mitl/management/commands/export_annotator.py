@@ -12,6 +12,7 @@ from mitl.registration import export_annotator
 
 
 class Command(ActCommand):
+    step = "annotators"
     help = (
         "Write an annotator's weights and settings to an .npz file. Another Counterpart reads it with "
         "add_annotator NAME --kind KIND --checkpoint FILE."

@@ -13,6 +13,7 @@ from mitl.search.gallery_embeddings import import_embeddings
 
 
 class Command(ActCommand):
+    step = "annotators"
     help = (
         "Store embeddings of all items of a gallery (import_gallery), so that the annotator does not encode them: all "
         "of PATH or, if it contains an error, nothing. PATH has images-*.npy and captions-*.npy, whose rows, over the "

@@ -9,6 +9,7 @@ from mitl.search.search_parameters import PoolParameters
 
 
 class Command(ActCommand):
+    step = "annotators"
     help = (
         "Join the top places of the annotators' newest lists into one pool: every pair once, with all annotators that "
         "proposed it, the direction, rank and score. Running it again changes nothing."

@@ -12,6 +12,7 @@ from mitl.pooling import prefilter_pool
 
 
 class Command(ActCommand):
+    step = "annotators"
     help = (
         "Copy a pool without the pairs whose caption shares too few words with the image's own captions "
         "(BLEU-1 after stemming, without stop words). The other pool stays. Running it again changes nothing."

@@ -25,6 +25,7 @@ LONG = 3600  # seconds above which a search starts only with --yes
 
 
 class Command(ActCommand):
+    step = "annotators"
     help = (
         "Rank the whole gallery for a sample's images and captions with every annotator, and store the top lists. "
         "A search that was made before, by the same weights, is not made again. Pools use each annotator's newest "
