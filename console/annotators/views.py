@@ -31,7 +31,7 @@ from corpus.models import Collection
 from dataset.secret_controls import are_pairs_secret, refuse_secret_pairs
 from hits.models import Round
 from mitl.annotators import kind_of, kinds
-from mitl.charts.drawing import chart_bytes
+from mitl.charts.drawing import svg_of
 from mitl.charts.lines import curve_chart
 from mitl.models import Annotator, Direction, Pool, Retrieval
 from mitl.overlaps import Overlap, overlap
@@ -177,7 +177,7 @@ def training_progress(request: HttpRequest, name: str) -> JsonResponse:
 def curve(request: HttpRequest, name: str) -> HttpResponse:
     annotator = get_object_or_404(Annotator, name=name)
     drawn = curve_chart(f"{annotator}: {len(annotator.curve)} epochs", annotator.curve)
-    return HttpResponse(chart_bytes(drawn, ".svg"), content_type="image/svg+xml")
+    return HttpResponse(svg_of(drawn), content_type="image/svg+xml")
 
 
 @researchers_only.fills

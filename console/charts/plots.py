@@ -5,7 +5,6 @@ A chart is what the command ``analyse`` finds with the same parameters, so that 
 
 import json
 import re
-from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -32,7 +31,7 @@ from evaluation.analyses import Findings, parameters_of, plain, subject_named, w
 from evaluation.models import Run
 from hits.models import Round
 from hits.task_types import task_type_of
-from mitl.charts.drawing import COLOURS, INK, INK_SOFT, LINE, Spec, chart_bytes
+from mitl.charts.drawing import COLOURS, INK, INK_SOFT, LINE, Spec, svg_of
 from mitl.models import Annotator, Pool
 
 ROWS = 100
@@ -211,7 +210,7 @@ def drawn(chart: Spec, label: str) -> SafeString:
     """Return a chart as SVG for a page, one picture for screen readers with ``label`` as its text. Cached for a day:
     drawing takes half a second."""
     key = f"drawn:{sha256(json.dumps(chart, sort_keys=True, default=str).encode()).hexdigest()}"
-    svg = cache.get_or_set(key, lambda: chart_bytes(chart, ".svg").decode(), timeout=86_400)
+    svg = cache.get_or_set(key, lambda: svg_of(chart), timeout=86_400)
     return on_page(str(svg), label)
 
 
@@ -239,7 +238,6 @@ class MeasuredChart:
     trouble: str = ""
     rows: Rows = ()
     svg: str = ""
-    png: bytes = b""
 
 
 def measure_chart(charted: Charted, subject: str, annotator: str, *, progress: Progress) -> str:
@@ -253,8 +251,7 @@ def measure_chart(charted: Charted, subject: str, annotator: str, *, progress: P
         kept["trouble"] = trouble
     else:
         kept["rows"] = plain([dict(row) for row in findings.rows])
-        kept["svg"] = chart_bytes(findings.chart, ".svg").decode()
-        kept["png"] = b64encode(chart_bytes(findings.chart, ".png")).decode()
+        kept["svg"] = svg_of(findings.chart)
     write_json(chart_path(charted, subject, annotator), kept)
     return trouble
 
@@ -270,7 +267,7 @@ def stored_chart(charted: Charted, subject: str, annotator: str) -> MeasuredChar
         return MeasuredChart(at, is_current, trouble=trouble)
     if "svg" not in kept:  # version 0.3 stored no drawing
         return None
-    return MeasuredChart(at, is_current, rows=kept["rows"], svg=kept["svg"], png=b64decode(kept["png"]))
+    return MeasuredChart(at, is_current, rows=kept["rows"], svg=kept["svg"])
 
 
 def stored_rows(charted: Charted, subject: str) -> Rows:

@@ -30,9 +30,10 @@ from core.models import Job
 from dataset.models import Version
 from dataset.secret_controls import has_role
 from hits.models import Round
+from mitl.charts.drawing import converted
 from mitl.models import Annotator
 
-TYPES = {"svg": "image/svg+xml", "png": "image/png", "csv": "text/csv"}
+TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf", "csv": "text/csv"}
 
 
 @members_only.reads
@@ -76,6 +77,7 @@ def _part(request: HttpRequest, kind: str, charted: Charted, subject: str) -> di
         "kind": kind,
         "charted": charted,
         "subject": subject,
+        "forms": list(TYPES),
         "plot": plot,
         "annotator": annotator,
         "chosen": f"?{urlencode({'annotator': annotator})}" if annotator else "",
@@ -104,13 +106,13 @@ def chart_measure(request: StaffRequest, kind: str, name: str, subject: str) -> 
 
 @members_only.reads
 def chart_file(request: HttpRequest, kind: str, name: str, subject: str, form: str) -> HttpResponse:
-    """A chart as SVG or PNG on white ground, or its figures as CSV, as it was made last."""
+    """A chart as SVG, PNG or PDF on white ground, or its figures as CSV, as it was made last."""
     charted = _charted_or_404(kind, name, subject)
     annotator = _annotator(request, _annotators(subject))
     made = stored_chart(charted, subject, annotator)
     if form not in TYPES or made is None or made.trouble:
         raise Http404
-    body = csv_of(made.rows) if form == "csv" else made.svg if form == "svg" else made.png
+    body = csv_of(made.rows) if form == "csv" else converted(made.svg, f".{form}")
     named = "-".join(filter(None, [charted.name, subject, annotator]))
     attached = {"Content-Disposition": f'attachment; filename="{named}.{form}"'}
     return HttpResponse(body, content_type=TYPES[form], headers=attached)

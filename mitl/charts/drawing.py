@@ -1,4 +1,4 @@
-"""What all charts are made of: the parts of Vega-Lite specifications, and their rendering as SVG or PNG."""
+"""What all charts are made of: the parts of Vega-Lite specifications, and their rendering as SVG, PNG or PDF."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -40,9 +40,9 @@ CONFIG: Spec = {
 
 
 def check_chart_path(path: Path) -> None:
-    """Raise CounterpartError unless the path ends in .svg or .png and its folder exists."""
-    if path.suffix not in WRITERS:
-        raise CounterpartError(f"Charts are {' or '.join(WRITERS)} files, not {path.name!r}; change the suffix.")
+    """Raise CounterpartError unless the path ends in one of ``FORMS`` and its folder exists."""
+    if path.suffix not in FORMS:
+        raise CounterpartError(f"Charts are {', '.join(FORMS)} files, not {path.name!r}; change the suffix.")
     if not path.parent.is_dir():
         raise CounterpartError(f"The folder {path.parent} of the chart {path.name} does not exist; create it first.")
 
@@ -51,28 +51,28 @@ def write_chart(spec: Spec, path: Path) -> None:
     """Draw a specification into a file. Raises CounterpartError as ``check_chart_path`` does."""
     check_chart_path(path)
     with whole_file(path) as part:
-        part.write_bytes(chart_bytes(spec, path.suffix))
+        part.write_bytes(converted(svg_of(spec), path.suffix))
 
 
-def chart_bytes(spec: Spec, suffix: str) -> bytes:
-    """Draw a specification as ``.svg`` or ``.png``."""
-    return WRITERS[suffix]({"$schema": "https://vega.github.io/schema/vega-lite/v5.json", **spec})
-
-
-def _svg(spec: Spec) -> bytes:
+def svg_of(spec: Spec) -> str:
+    """Draw a specification as SVG."""
     # Takes a tenth of a second to import, which only a chart should cost.
     import vl_convert
 
-    return str(vl_convert.vegalite_to_svg(spec, config=CONFIG)).encode()
+    whole = {"$schema": "https://vega.github.io/schema/vega-lite/v5.json", **spec}
+    return str(vl_convert.vegalite_to_svg(whole, config=CONFIG))
 
 
-def _png(spec: Spec) -> bytes:
+def converted(svg: str, suffix: str) -> bytes:
+    """Return a drawn chart as a file of one of ``FORMS``; without Vega, in a tenth of a second."""
     import vl_convert
 
-    return bytes(vl_convert.vegalite_to_png(spec, config=CONFIG, scale=2))
+    if suffix == ".svg":
+        return svg.encode()
+    return bytes(vl_convert.svg_to_pdf(svg) if suffix == ".pdf" else vl_convert.svg_to_png(svg, scale=2))
 
 
-WRITERS = {".svg": _svg, ".png": _png}
+FORMS = (".svg", ".png", ".pdf")
 
 
 def titled(title: str, subtitle: str | None = None, **parts: Any) -> Spec:

@@ -21,7 +21,9 @@ class Command(ActCommand):
         for name, subject in subjects().items():
             one = parsers.add_parser(name, help=subject.HELP, description=subject.HELP)
             parameters_of(subject).add_options(one)
-            one.add_argument("--plot", type=Path, metavar="FILE", help="plot the figures into this .svg or .png file")
+            one.add_argument(
+                "--plot", type=Path, metavar="FILE", help="plot the figures into this .svg, .png or .pdf file"
+            )
             one.add_argument("--csv", type=Path, metavar="FILE", help="write the figures into this .csv file")
             one.add_argument("--json", action="store_true", help="print the figures as JSON")
 

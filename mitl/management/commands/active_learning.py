@@ -28,7 +28,7 @@ class Command(ActCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         add_setting_option(parser, "a setting of the annotator, before those of --preset: batch=64; may be repeated")
-        parser.add_argument("--plot", type=Path, metavar="FILE", help="plot R@1 into this .svg or .png file")
+        parser.add_argument("--plot", type=Path, metavar="FILE", help="plot R@1 into this .svg, .png or .pdf file")
 
     def act(self, progress: TerminalBar, *, parameters: ActiveParameters, **options: Any) -> str | dict[str, Any]:
         if options["plot"]:

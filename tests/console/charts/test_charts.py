@@ -20,6 +20,8 @@ from tests.console.conftest import answer_rightly
 from tests.dataset.reviewing import give_level
 from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_round, make_sample
 
+PDF = ("pdf", "%PDF", "application/pdf")
+
 
 def test_every_chart_is_a_subject_of_the_command():
     assert {subject for offered in OFFERED.values() for subject in offered} == set(PLOTS)
@@ -42,9 +44,10 @@ def test_a_charts_figures_are_those_of_the_command(member, charted, db, tmp_path
 def test_a_chart_is_downloaded_on_white_ground(member, charted, db):
     answer_rightly(make_round())
     charted("/charts/round/round-1/workers/")
-    for form, begins in (("svg", b"<svg"), ("png", b"\x89PNG")):
+    for form, begins, kind in (("svg", "<svg", "image/svg+xml"), ("png", "\x89PNG", "image/png"), PDF):
         answer = member.get(f"/charts/round/round-1/workers.{form}")
-        assert answer.content.startswith(begins)
+        assert answer.content.decode("latin-1").startswith(begins)
+        assert answer["Content-Type"] == kind
         assert answer["Content-Disposition"] == f'attachment; filename="round-1-workers.{form}"'
 
 

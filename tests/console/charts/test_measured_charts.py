@@ -10,6 +10,7 @@ from django.core.management import call_command
 
 from console.charts import plots
 from console.charts.plots import chart_path
+from console.charts.views import TYPES
 from console.jobs import start_chart
 from core.models import Job
 from hits.models import Round
@@ -18,6 +19,7 @@ from tests.factories import make_annotator, make_collection, make_round
 from tests.mitl.plugged import plug_in
 from tests.transactions import locked_by
 
+EMPTY = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"></svg>'
 OF_VERSION = "/charts/version/v1/uncertainty"
 OF_ROUND = "/charts/round/round-1/workers"
 
@@ -30,7 +32,7 @@ def site(db, lasting_site) -> Site:
 @pytest.fixture
 def charted(charted, monkeypatch):
     """As everywhere, with an empty picture: to draw takes most of the time, and test_charts does."""
-    monkeypatch.setattr(plots, "chart_bytes", lambda chart, form: b"<svg ></svg>")
+    monkeypatch.setattr(plots, "svg_of", lambda chart: EMPTY)
     return charted
 
 
@@ -62,8 +64,7 @@ def no_chart(*_: object, **__: object) -> None:
 def only_shown(monkeypatch):
     """No chart can be computed or drawn from here on."""
     monkeypatch.setattr(plots, "analyse", no_chart)
-    monkeypatch.setattr(plots, "chart_bytes", no_chart)
-    monkeypatch.setattr(plots, "chart_bytes", no_chart)
+    monkeypatch.setattr(plots, "svg_of", no_chart)
 
 
 def test_no_request_computes_a_chart_and_visits_while_it_is_made_start_no_second_job(researcher, site, only_shown):
@@ -71,7 +72,7 @@ def test_no_request_computes_a_chart_and_visits_while_it_is_made_start_no_second
     for place in places:
         assert f'"/charts/{place}/live/"' in researcher.get(f"/charts/{place}/").text
         assert researcher.get(f"/charts/{place}/live/").json()["live"]
-        assert {researcher.get(f"/charts/{place}.{form}").status_code for form in ("svg", "png", "csv")} == {404}
+        assert {researcher.get(f"/charts/{place}.{form}").status_code for form in TYPES} == {404}
         researcher.get(f"/charts/{place}/")
     queued = [job.params["subject"] for job in Job.objects.filter(state="queued")]
     assert sorted(queued) == sorted(place.split("/")[2] for place in places)
@@ -82,7 +83,7 @@ def test_a_stored_chart_is_shown_and_downloaded_without_computing(researcher, ch
     charted("/charts/round/done/workers/")
     request.getfixturevalue("only_shown")
     assert 'aria-label="Workers: ' in researcher.get("/charts/round/done/workers/").text
-    assert {researcher.get(f"/charts/round/done/workers.{form}").status_code for form in ("svg", "png", "csv")} == {200}
+    assert {researcher.get(f"/charts/round/done/workers.{form}").status_code for form in TYPES} == {200}
     assert "data-live" not in researcher.get("/charts/round/done/workers/").text
 
 

@@ -1,6 +1,7 @@
 from xml.etree import ElementTree
 
 import numpy as np
+import pytest
 
 from mitl.charts.bars import bar_chart
 from mitl.charts.drawing import write_chart
@@ -34,9 +35,10 @@ def test_a_heat_map_writes_its_figures_but_not_the_diagonal_or_what_is_undefined
     assert not any("NaN" in word for word in words)
 
 
-def test_png_is_a_png(tmp_path):
-    write_chart(tail_chart("Hubs", "", COUNTS, "N", "items"), tmp_path / "hubs.png")
-    assert (tmp_path / "hubs.png").read_bytes().startswith(b"\x89PNG")
+@pytest.mark.parametrize(("suffix", "begins"), [(".svg", b"<svg"), (".png", b"\x89PNG"), (".pdf", b"%PDF")])
+def test_a_chart_is_a_file_of_the_form_in_its_name(tmp_path, suffix, begins):
+    write_chart(tail_chart("Hubs", "", COUNTS, "N", "items"), tmp_path / f"hubs{suffix}")
+    assert (tmp_path / f"hubs{suffix}").read_bytes().startswith(begins)
 
 
 def test_the_same_chart_is_the_same_file(tmp_path):
