@@ -3,6 +3,7 @@
 JSON has its gate in ``counterpart_metrics.json_gate``, which packages outside the site share.
 """
 
+import codecs
 import csv
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from counterpart_metrics.json_gate import LONGEST_LINE as LONGEST_LINE
 from counterpart_metrics.json_gate import JsonScan
 from counterpart_metrics.json_gate import read_json as read_json
 from counterpart_metrics.json_gate import unstorable as unstorable
+from counterpart_metrics.text_files import check_encoding, not_utf8
 
 MOST_DIGITS = 18  # of a whole number that any database stores
 
@@ -34,9 +36,19 @@ class BoundedJson:
         self._name = name
         self._file = file
         self._scan = JsonScan()
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+        self._begun = self._file.read(4)  # read, and not yet returned
+        check_encoding(name, self._begun)
+        self._begun = self._begun.removeprefix(codecs.BOM_UTF8)
 
     def read(self, size: int = -1) -> bytes:
-        part = self._file.read(min(size, LONGEST_LINE) if size >= 0 else LONGEST_LINE)
+        size = min(size, LONGEST_LINE) if size >= 0 else LONGEST_LINE
+        part = self._begun[:size] + self._file.read(max(size - len(self._begun), 0))
+        self._begun = self._begun[size:]
+        try:
+            self._decoder.decode(part, final=size > 0 and not part)
+        except UnicodeDecodeError as error:
+            raise not_utf8(self._name, error, self._file.tell()) from error
         try:
             self._scan.add(part)
             self._scan.check_ends()
@@ -67,10 +79,12 @@ def json_events(name: str, file: IO[bytes]) -> Iterator[tuple[str, str, Any]]:
         yield from ijson.parse(BoundedJson(name, file), use_float=True)
 
 
-def csv_cells(name: str, lines: Iterable[str], *, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
+def csv_cells(
+    name: str, lines: Iterable[str], *, delimiter: str = ",", quoting: int = csv.QUOTE_MINIMAL
+) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, cells) of each row that is not empty; ``lines`` keep their ends. Raises CounterpartError for
     invalid CSV, and for a cell of more than 131,072 characters."""
-    rows = csv.reader(lines, strict=True, delimiter=delimiter)
+    rows = csv.reader(lines, strict=True, delimiter=delimiter, quoting=quoting)
     try:
         for row in filter(None, rows):
             yield rows.line_num, row
@@ -82,8 +96,6 @@ def csv_cells(name: str, lines: Iterable[str], *, delimiter: str = ",") -> Itera
 def _as_json(name: str) -> Iterator[None]:
     try:
         yield
-    except UnicodeDecodeError as error:
-        raise CounterpartError(f"{name} is not UTF-8 text (byte {error.start}). Convert it first.") from error
     except ijson.JSONError as error:
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__).strip()[:100]
         if "overflow" in reason:

@@ -15,6 +15,7 @@ from core import untrusted
 from core.errors import CounterpartError
 from core.text import counted
 from core.untrusted import LONGEST_LINE, unstorable
+from counterpart_metrics.text_files import as_text
 
 GZIP_MAGIC = b"\x1f\x8b"
 
@@ -23,7 +24,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 def opened(path: Path) -> Iterator[IO[bytes]]:
     """Open ``path`` for reading bytes; gzip is recognised by its first bytes.
 
-    Raises CounterpartError for a file that is missing, unreadable, cut short, damaged, or not UTF-8.
+    Raises CounterpartError for a file that is missing, unreadable, cut short or damaged.
     """
     try:
         with path.open("rb") as raw:
@@ -31,21 +32,19 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
             yield cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if zipped else raw
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise CounterpartError(f"{path.name} is cut short or damaged ({error}). Download it again.") from error
-    except UnicodeDecodeError as error:
-        raise CounterpartError(f"{path.name} is not UTF-8 text (byte {error.start}). Convert it first.") from error
     except OSError as error:
         raise CounterpartError(f"Cannot read {path}: {error.strerror or error}.") from error
 
 
 def lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield (number from 1, line without its line break); blank lines are skipped."""
-    with opened(path) as file:
-        for number, line in enumerate(_bounded(path, TextIOWrapper(file, encoding="utf-8-sig", newline="\n")), 1):
+    with opened(path) as file, as_text(path.name, file) as text:
+        for number, line in enumerate(bounded(path, text), 1):
             if line.strip():
-                yield number, line.removesuffix("\n").removesuffix("\r")
+                yield number, line.removesuffix("\n")
 
 
-def _bounded(path: Path, text: TextIOWrapper) -> Iterator[str]:
+def bounded(path: Path, text: TextIOWrapper) -> Iterator[str]:
     """Yield lines with their ends. Raises CounterpartError at one that is too long, before it is read to its end."""
     for number in count(1):
         line = text.readline(LONGEST_LINE + 1)
@@ -61,9 +60,8 @@ def _bounded(path: Path, text: TextIOWrapper) -> Iterator[str]:
 def csv_cells(path: Path, *, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, cells) of each row that is not empty, the header's first, whose names have no blanks around
     them."""
-    with opened(path) as file:
-        text = _bounded(path, TextIOWrapper(file, encoding="utf-8-sig", newline=""))
-        rows = untrusted.csv_cells(path.name, text, delimiter=delimiter)
+    with opened(path) as file, as_text(path.name, file, newline="") as text:
+        rows = untrusted.csv_cells(path.name, bounded(path, text), delimiter=delimiter)
         for number, header in islice(rows, 1):
             yield number, [name.strip() for name in header]
         yield from rows

@@ -9,10 +9,10 @@ from pyarrow import compute
 
 from counterpart_metrics.ids import number_or_text
 from dataset.exports.citing import authors_of, credits_of, title_of
+from dataset.exports.exported_tables import pair_batches
 from dataset.exports.gallery_rows import gallery_captions, gallery_images
 from dataset.exports.licences import licence_url
 from dataset.exports.specification import COLUMNS, Export, Format
-from dataset.exports.tables import pair_batches
 
 
 def write_coco(export: Export) -> None:

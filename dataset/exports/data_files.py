@@ -8,11 +8,11 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import parquet
 
+from dataset.exports.exported_tables import GROUP, pair_batches, with_ids, write_parquet
 from dataset.exports.gallery_rows import gallery_captions, gallery_images, query_keys
 from dataset.exports.judgments_long import long_batches
 from dataset.exports.picture_column import AT_ONCE, PICTURE, pictured_images, with_features
 from dataset.exports.specification import Export
-from dataset.exports.tables import GROUP, pair_batches, with_ids, write_parquet
 from mitl.models import Direction
 
 CAPTIONS = pa.schema(

@@ -3,8 +3,8 @@
 import json
 import shutil
 
+from dataset.exports.exported_tables import pair_rows
 from dataset.exports.specification import Export, Format
-from dataset.exports.tables import pair_rows
 from dataset.versions.version_files import checked_file, positives_file
 from mitl.models import Direction
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from core.errors import CounterpartError, some_of
 from core.text import counted
+from dataset.exports.exported_tables import pair_rows
 from dataset.exports.specification import Export
-from dataset.exports.tables import pair_rows
 from dataset.models import Version
 from dataset.versions.file_rows import AUTOMATIC, GalleryRow
 from dataset.versions.version_files import load_gallery

@@ -12,8 +12,8 @@ from pyarrow import compute
 
 from core.progress import tracked
 from counterpart_statistics.pair_codes import pair_codes
+from dataset.exports.exported_tables import judgment_batches
 from dataset.exports.specification import Export, Format
-from dataset.exports.tables import judgment_batches
 from hits.question import Level, Shortcoming, WrongWay
 from mitl.models import Pool, Proposal
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 from pyarrow import compute
 
+from dataset.exports.exported_tables import judgment_batches, pair_batches, with_ids, write_csv, write_parquet
 from dataset.exports.specification import Export, Format
-from dataset.exports.tables import judgment_batches, pair_batches, with_ids, write_csv, write_parquet
 from dataset.models import Version
 from hits.judge_designs import JudgeDesign
 from hits.models import Item

@@ -8,7 +8,7 @@ import numpy as np
 
 from core.progress import silent
 from core.text import counted
-from dataset.exports.tables import pair_batches
+from dataset.exports.exported_tables import pair_batches
 from dataset.judged.verdict_worth import round_sentences, why_no_percentage
 from dataset.models import Version
 from dataset.releases.provenance import mixed_tasks

@@ -9,7 +9,7 @@ import pytest
 
 from counterpart_annotators.kinds.vlm import questions
 from counterpart_statistics.selection.pooled_queries import GAINS
-from dataset.exports.tables import NUMBERS, with_labels
+from dataset.exports.exported_tables import NUMBERS, with_labels
 
 PATH = Path(__file__).resolve().parents[2] / "docs/metrics.md"
 PAGE = PATH.read_text()

@@ -11,6 +11,7 @@ import numpy as np
 from counterpart_metrics.arrays import DIRECTIONS, SIDES, Qrels
 from counterpart_metrics.errors import CounterpartError, some_of
 from counterpart_metrics.ids import Ids, OpenKeys
+from counterpart_metrics.text_files import read_text
 
 Judged = Mapping[str, Mapping[str, float]]
 """Query → item → gain: 1 a match, 0.5 a partial one of graded labels, 0 judged and no match."""
@@ -88,12 +89,10 @@ class ExportedVersion:
 
 def _read(file: Path) -> Judged:
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_text(file)
         return _of_json(file, text) if file.suffix == ".json" else _of_qrels(file, text)
     except OSError as error:
         raise CounterpartError(f"Cannot read {file}: {error.strerror or error}.") from error
-    except UnicodeDecodeError as error:
-        raise CounterpartError(f"{file.name} is not UTF-8 text (byte {error.start}). Export it again.") from error
 
 
 def _of_json(file: Path, text: str) -> Judged:

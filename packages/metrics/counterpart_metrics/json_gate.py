@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from counterpart_metrics.text_files import wide_encoding
+
 LONGEST_LINE = 1 << 20  # characters; a few bytes of gzip can become gigabytes of one text or number
 DEEPEST = 100  # lists and objects within each other
 
@@ -38,7 +40,11 @@ def read_json(content: str | bytes, *, finite: bool = True) -> Any:
     Raises ValueError that says in a line what is wrong: no JSON (NaN is none, if ``finite``), text that no database
     stores, more than DEEPEST levels, a number that no float holds.
     """
-    text = content.decode("utf-8-sig") if isinstance(content, bytes) else content
+    if isinstance(content, bytes):
+        if encoding := wide_encoding(content):
+            raise ValueError(f"it is {encoding} text; convert it to UTF-8")
+        content = content.decode()
+    text = content.removeprefix("\ufeff")
     try:
         JsonScan().add(text.encode())
     except ValueError as error:

@@ -15,6 +15,7 @@ from counterpart_metrics.arrays import DIRECTIONS
 from counterpart_metrics.errors import CounterpartError
 from counterpart_metrics.ids import Ids
 from counterpart_metrics.ranking_blocks import Block, padded, ranked_block
+from counterpart_metrics.text_files import read_text
 
 Member = tuple[str, str, Any]
 """A direction, a query and its list."""
@@ -62,7 +63,7 @@ class _Object(list[tuple[str, Any]]):
 
 def _members(path: Path, name: str) -> Iterator[Member]:
     try:
-        content = json.loads(path.read_bytes(), object_pairs_hook=_Object)
+        content = json.loads(read_text(path, name), object_pairs_hook=_Object)
     except (ValueError, RecursionError) as error:
         raise CounterpartError(f"{name} is not valid JSON ({error}). Write the rankings again.") from error
     whole = dict(content) if isinstance(content, _Object) else {}

@@ -13,6 +13,7 @@ from counterpart_metrics.arrays import DIRECTIONS, Floats, Mask
 from counterpart_metrics.errors import CounterpartError, counted
 from counterpart_metrics.ids import Ids
 from counterpart_metrics.ranking_blocks import Block, padded, ranked_block
+from counterpart_metrics.text_files import as_text
 
 LINES = 500_000  # that are read at a time
 
@@ -51,23 +52,20 @@ def read_run(path: Path, name: str, ids: Ids) -> Iterator[Block]:
 def _lines_of(path: Path, name: str) -> Iterator[_Lines]:
     """Yield parts of the file, without blank lines. Raises CounterpartError naming a bad line."""
     read = 0
-    with path.open(encoding="utf-8") as file:
-        try:
-            while some := list(islice(file, LINES)):
-                wrong = next((place for place, line in enumerate(some, 1) if not _is_line(line.split())), None)
-                if wrong is not None:
-                    raise CounterpartError(
-                        f"{name}, line {read + wrong}: not a line of a TREC run, query Q0 item rank score tag, with a "
-                        "number as its score."
-                    )
-                # One list of all texts: a list a line would keep Python's garbage collector busy.
-                fields = "".join(some).split()
-                if fields:
-                    queries, items = (np.array(fields[column::6], object) for column in (0, 2))
-                    yield _Lines(queries, items, np.array(list(map(float, fields[4::6]))))
-                read += len(some)
-        except UnicodeDecodeError as error:
-            raise CounterpartError(f"{name} is not UTF-8 text (byte {error.start}). Convert it first.") from error
+    with path.open("rb") as file, as_text(name, file) as text:
+        while some := list(islice(text, LINES)):
+            wrong = next((place for place, line in enumerate(some, 1) if not _is_line(line.split())), None)
+            if wrong is not None:
+                raise CounterpartError(
+                    f"{name}, line {read + wrong}: not a line of a TREC run, query Q0 item rank score tag, with a "
+                    "number as its score."
+                )
+            # One list of all texts: a list a line would keep Python's garbage collector busy.
+            fields = "".join(some).split()
+            if fields:
+                queries, items = (np.array(fields[column::6], object) for column in (0, 2))
+                yield _Lines(queries, items, np.array(list(map(float, fields[4::6]))))
+            read += len(some)
 
 
 def _is_line(fields: list[str]) -> bool:

@@ -150,7 +150,7 @@ def test_bad_files_are_refused_by_name_and_place(tmp_path, name, content, messag
 
 def test_a_run_in_another_encoding_is_refused(tmp_path):
     (tmp_path / "a.run").write_text("1 Q0 10 1 0.5 me\n", encoding="utf-16")
-    with pytest.raises(CounterpartError, match="a.run is not UTF-8"):
+    with pytest.raises(CounterpartError, match="a.run is UTF-16 text. Convert it"):
         read_rankings(tmp_path / "a.run", IDS)
 
 
