@@ -15,6 +15,8 @@ class CoreConfig(AppConfig):
     }
 
     def ready(self) -> None:
+        from core.command_groups import answer_old_names
         from core.health.configuration import messages_at_start
 
         register(messages_at_start)
+        answer_old_names()

@@ -158,14 +158,14 @@ def shortfall_of(round: Round) -> Shortfall:
 
 
 def pay_shortfall(round: Round, *, agreed: Decimal | None = None, actor: str, progress: Progress = silent) -> Shortfall:
-    """Owe every paid assignment of the round what it falls short, all assignments or none. A worker who had a top-up
-    gets no other.
+    """Owe every paid assignment of the round what it falls short, all assignments or none; a worker who had the
+    difference gets no other.
 
     Raises CounterpartError where too little was accepted or it takes more than was ``agreed``, CeilingError where the
     ceiling leaves less than it takes.
     """
     check_authority()
-    # The times are measured without the lock; who is still without a top-up is read under it.
+    # The times are measured without the lock; who is still without it is read under it.
     short = shortfall_of(round)
     with transaction.atomic():
         current = locked(round)
@@ -175,11 +175,11 @@ def pay_shortfall(round: Round, *, agreed: Decimal | None = None, actor: str, pr
         total = (short.bonus + current.fee_schedule.bonus_fee(short.bonus)) * len(unpaid)
         if agreed is not None and total > agreed:
             raise CounterpartError(
-                f"The top-up of round {round} takes ${total} now, more than the ${agreed} that were confirmed: "
-                "look at it again."
+                f"To pay round {round} up to the wage floor takes ${total} now, more than the ${agreed} that were "
+                "confirmed: look at it again."
             )
         check_may_give(current, total)
-        for assignment in tracked(unpaid, "writing top-ups", progress, total=len(unpaid)):
+        for assignment in tracked(unpaid, "writing bonuses", progress, total=len(unpaid)):
             owe_bonus(assignment, amount=short.bonus, reason=TOP_UP, actor=actor)
     return replace(short, assignments=len(unpaid), total=total)
 
@@ -253,8 +253,8 @@ def _hold_to_floor(round: Round, expected: Expectation) -> None:
 
 
 def _without_bonus(round: Round) -> QuerySet[Assignment]:
-    """Assignments whose reward, or a bonus in its place, is owed or paid and that had no top-up yet; of people, and on
-    a platform of those it can reach."""
+    """Assignments whose reward, or a bonus in its place, is owed or paid and that did not get the difference yet; of
+    people, and on a platform of those it can reach."""
     payments = Payment.objects.filter(assignment=OuterRef("pk"))
     in_its_place = Q(reason__in=(COMPENSATION, PAID_AS_BONUS))
     rewarded = payments.filter(Q(kind=Payment.Kind.REWARD) | in_its_place, state__in=Payment.EARNED)

@@ -61,7 +61,7 @@ def check_forgettable(pseudonym: str) -> Worker:
     if waiting:
         raise CounterpartError(
             f"{counted(waiting, 'submission')} of worker {worker} must be stored first: sync their rounds, or "
-            "pay_for_outage."
+            "pay outage."
         )
     return worker
 

@@ -1,4 +1,4 @@
-"""A round's money: ledger, ceiling, top-ups, payments due, and the check of a worker's code."""
+"""A round's money: ledger, ceiling, wage floor, payments due, and the check of a worker's code."""
 
 from functools import partial
 
@@ -136,7 +136,9 @@ def round_top_up(request: StaffRequest, name: str) -> HttpResponse:
             messages.error(request, "The cost has changed since it was shown. Check it again.")
             return redirect("round_top_up", name)
         params = {"round": found.name, "agreed": str(short.total)}
-        job = open_once(f"Top up {found}", jobs.top_up.name, params, lock=found, same=["round"], by=request.user)
+        job = open_once(
+            f"Pay {found} up to the wage floor", jobs.top_up.name, params, lock=found, same=["round"], by=request.user
+        )
         return redirect("job", job.pk)
     return render(request, "console/payments/top_up.html", {"round": found, "short": short})
 

@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command, get_commands, loa
 from django.db import InterfaceError, OperationalError, ProgrammingError
 
 import manage
+from core.command_groups import OLD_NAMES
 from core.commands import STEPS, ActCommand
 from tests.project.names import COMMANDS
 
@@ -141,6 +142,25 @@ def test_every_command_names_its_step(name):
     command = type(load_command_class(get_commands()[name], name))
     said = [kind.step for kind in command.__mro__ if "step" in vars(kind) and kind is not ActCommand]
     assert said[0] in STEPS
+
+
+@pytest.mark.parametrize("name", OLD_NAMES)
+def test_an_old_name_runs_the_new_command_after_a_line_that_names_it(monkeypatch, capsys, name):
+    new, *words = OLD_NAMES[name].split()
+    ran: list[list[str]] = []
+    monkeypatch.setattr(ActCommand, "run_from_argv", lambda self, argv: ran.append(argv[1:]))
+    get_commands()[name].run_from_argv(["manage.py", name, "--option"])
+    assert " ".join(ran[0]) == f"{OLD_NAMES[name]} --option"
+    assert capsys.readouterr().err == f"{name} is now {OLD_NAMES[name]}; the old name goes with the next version.\n"
+    assert (new in COMMANDS, name in COMMANDS) == (True, False)
+
+
+def test_an_old_name_answers_a_call_from_python(monkeypatch, capsys):
+    ran: list[dict[str, object]] = []
+    monkeypatch.setattr(ActCommand, "execute", lambda self, *args, **options: ran.append(options))
+    call_command("bonus", "5", amount="1", reason="Thank you.", by="kim")
+    assert ran[0].items() >= {"assignment": "5", "amount": "1", "reason": "Thank you.", "by": "kim"}.items()
+    assert "bonus is now pay bonus" in capsys.readouterr().err
 
 
 def test_options_of_django_are_accepted(db, monkeypatch, capsys):

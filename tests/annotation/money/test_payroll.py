@@ -209,11 +209,11 @@ def test_a_round_that_its_platform_pays_is_not_marked_by_hand(owing):
 
 def test_the_commands_write_the_list_and_take_it_back(owing, tmp_path, capsys):
     path = tmp_path / "owed.csv"
-    call_command("payments", "round-1", "--csv", str(path))
+    call_command("pay", "list", "round-1", "--csv", str(path))
     assert "$1.95" in capsys.readouterr().out
-    call_command("mark_paid", "round-1", "--csv", str(path))
+    call_command("pay", "mark", "round-1", "--csv", str(path))
     assert "3 payments" in capsys.readouterr().out
-    call_command("payments", "round-1", "--csv", str(tmp_path / "again.csv"))
+    call_command("pay", "list", "round-1", "--csv", str(tmp_path / "again.csv"))
     assert "no file was written" in capsys.readouterr().out
     assert not (tmp_path / "again.csv").exists()
 
@@ -221,13 +221,13 @@ def test_the_commands_write_the_list_and_take_it_back(owing, tmp_path, capsys):
 def test_a_list_is_never_written_over_another_file_and_an_invalid_one_is_refused(owing, tmp_path):
     path = tmp_path / "owed.csv"
     with pytest.raises(CommandError, match="cannot be read"):
-        call_command("mark_paid", "round-1", "--csv", str(path))
+        call_command("pay", "mark", "round-1", "--csv", str(path))
     for content, said in ((b"\xff\xfe\x00", "not UTF-8"), (b"a\x00", "NUL"), (b"x" * 5_000_001, "at most")):
         path.write_bytes(content)
         with pytest.raises(CommandError, match=said):
-            call_command("mark_paid", "round-1", "--csv", str(path))
+            call_command("pay", "mark", "round-1", "--csv", str(path))
     with pytest.raises(CommandError, match="cannot be written"):
-        call_command("payments", "round-1", "--csv", str(path))
+        call_command("pay", "list", "round-1", "--csv", str(path))
     assert path.read_bytes() == b"x" * 5_000_001
 
 

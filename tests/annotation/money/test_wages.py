@@ -300,12 +300,12 @@ def test_throw_away_workers_do_not_raise_what_the_others_are_owed(db):
 
 def test_the_command_tops_up_and_its_dry_run_says_what_that_would_take(db, capsys):
     slow(pooled(hits=5))
-    call_command("top_up", "round-1", "--dry-run", "--json")
+    call_command("pay", "floor", "round-1", "--dry-run", "--json")
     printed = json.loads(capsys.readouterr().out)
     assert (printed["bonus"], printed["would_owe"], printed["total"]) == ("0.35", 5, "1.75")
     assert "4.0 min" in printed["time"]
     assert not bonuses().exists()
-    call_command("top_up", "round-1")
+    call_command("pay", "floor", "round-1")
     assert "owed: 5" in capsys.readouterr().out
 
 

@@ -273,7 +273,7 @@ def test_the_fault_has_to_be_named(lost, person):
 
 
 def test_the_command_pays_and_says_whom(lost, person, capsys):
-    call_command("pay_for_outage", "round-1", lost.outside_key, "--reason", "disk", "--by", "robin")
+    call_command("pay", "outage", "round-1", lost.outside_key, "--reason", "disk", "--by", "robin")
     assert str(lost.worker) in capsys.readouterr().out
 
 
@@ -284,4 +284,4 @@ def test_the_command_pays_and_says_whom(lost, person, capsys):
 def test_the_command_refuses_the_unknown_by_name(lost, person, work, by, message):
     Visit.objects.update(external_id="A1")
     with pytest.raises(CommandError, match=message):
-        call_command("pay_for_outage", "round-1", work, "--reason", "disk", "--by", by)
+        call_command("pay", "outage", "round-1", work, "--reason", "disk", "--by", by)

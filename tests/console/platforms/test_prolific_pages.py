@@ -175,7 +175,7 @@ def test_bonus_and_decision_are_given_by_command_too(half_judged, rehearsal, com
         said = call_command(
             "decide", str(flagged.pk), votes="exclude", pay="yes", reason="The controls failed.", by="kim"
         )
-        given = call_command("bonus", str(accepted.pk), amount="0.50", reason="Thank you.", by="kim")
+        given = call_command("pay", "bonus", str(accepted.pk), amount="0.50", reason="Thank you.", by="kim")
     assert (said, given[:5]) == (f"Assignment {flagged.pk}: votes excluded, paid.", "$0.50")
     sync(half_judged, commit)
     rehearsal.later(minutes=2)
