@@ -12,7 +12,8 @@ from core.errors import CounterpartError, some_of
 from core.events import record as record_event
 from core.progress import Progress, silent, tracked
 from core.text import check_name, counted
-from corpus.models import Caption, Collection, Image, Match
+from corpus.batches import begin_batch
+from corpus.models import Batch, Caption, Collection, Image, Match
 from corpus.pictures.stored_pictures import StoredPicture, find_pictures, pictures_stored
 from corpus.readers import reader_of
 from corpus.readers.record import Record
@@ -23,7 +24,7 @@ BATCH = 5_000
 @dataclass(frozen=True)
 class ImportSummary:
     """The counts of an import. ``images_without_captions`` counts those of the whole collection, ``language`` is
-    noted as that of its captions now."""
+    noted as that of its captions now. ``undo`` takes ``batch`` back; it is empty where nothing changed."""
 
     collection: str
     captions_added: int
@@ -32,6 +33,7 @@ class ImportSummary:
     pictures_added: int
     images_without_captions: int = 0
     language: str = ""
+    batch: str = ""
 
     def __str__(self) -> str:
         parts = [
@@ -45,6 +47,7 @@ class ImportSummary:
             if self.images_without_captions
             else "",
             f"captions are in {self.language}" if self.language else "",
+            f"undo {self.batch} takes it back" if self.batch else "",
         ]
         text = "; ".join([part for part in parts if part] + ([] if self.changed else ["nothing changed"]))
         return f"{self.collection}: {text}."
@@ -105,7 +108,7 @@ def import_collection(
     _check_new(comparison, path, format, collection, append)
     folder = path if format == "folder" and images is None else images
     files = _picture_files(folder, comparison, name, skip_missing) if folder else {}
-    return _store(name, comparison, files, actor, progress)
+    return _store(name, comparison, files, path, actor, progress)
 
 
 def import_pictures(
@@ -125,10 +128,12 @@ def import_pictures(
     if not files:
         wanted = some_of([file_name for file_name, _split in comparison.images.values()])
         raise CounterpartError(f"No file has the name of a picture of {collection}: {wanted}. Rename the files.")
-    return _store(collection.name, comparison, files, actor, progress)
+    return _store(collection.name, comparison, files, images, actor, progress)
 
 
-def _store(name: str, found: _Comparison, files: Mapping[str, Path], actor: str, progress: Progress) -> ImportSummary:
+def _store(
+    name: str, found: _Comparison, files: Mapping[str, Path], path: Path, actor: str, progress: Progress
+) -> ImportSummary:
     known = _known_pictures(name)
     with pictures_stored(name, files, known=known, progress=progress) as pictures:
         _check_same_pictures(pictures, known)
@@ -141,7 +146,7 @@ def _store(name: str, found: _Comparison, files: Mapping[str, Path], actor: str,
             language=found.language,
         )
         if summary.changed:
-            _write(summary, found, pictures, actor, progress)
+            summary = replace(summary, batch=_write(summary, found, pictures, path, actor, progress).name)
     bare = Image.objects.filter(collection__name=name).uncaptioned().count()
     return replace(summary, images_without_captions=bare)
 
@@ -248,49 +253,47 @@ def _write(
     summary: ImportSummary,
     found: _Comparison,
     pictures: Mapping[str, StoredPicture],
+    path: Path,
     actor: str,
     progress: Progress,
-) -> None:
+) -> Batch:
+    counts = {"captions": summary.captions_added, "images": summary.images_added, "pictures": summary.pictures_added}
+    kind = Batch.Kind.COLLECTION if summary.captions_added or summary.images_added else Batch.Kind.PICTURES
     try:
         with transaction.atomic():
             collection, _made = Collection.objects.get_or_create(name=summary.collection)
             if summary.language:
                 collection.language = summary.language
                 collection.save(update_fields=["language"])
-            _add_images(collection, found)
-            _add_captions(collection, found, progress)
+            batch = begin_batch(collection, kind, actor=actor, path=path, language=summary.language, **counts)
+            _add_images(batch, found)
+            _add_captions(batch, found, progress)
             _add_matches(collection)
-            _attach(collection, pictures)
-            record_event(
-                "imported",
-                collection,
-                actor=actor,
-                captions=summary.captions_added,
-                images=summary.images_added,
-                pictures=summary.pictures_added,
-            )
+            _attach(batch, pictures)
+            record_event("imported", collection, actor=actor, batch=batch.name, **counts)
+            return batch
     except IntegrityError as error:
         raise CounterpartError(
             f"Another process changed collection {summary.collection} at the same time. Import again."
         ) from error
 
 
-def _add_images(collection: Collection, found: _Comparison) -> None:
+def _add_images(batch: Batch, found: _Comparison) -> None:
+    owner = {"collection_id": batch.collection_id, "batch_id": batch.pk}
     rows = (
-        Image(collection_id=collection.pk, key=key, file_name=found.images[key][0], split=found.images[key][1])
-        for key in found.new_images
+        Image(key=key, file_name=found.images[key][0], split=found.images[key][1], **owner) for key in found.new_images
     )
     Image.objects.bulk_create(rows, batch_size=BATCH)
 
 
-def _add_captions(collection: Collection, found: _Comparison, progress: Progress) -> None:
+def _add_captions(batch: Batch, found: _Comparison, progress: Progress) -> None:
     """Write the captions that ``_compare`` found new."""
-    images = dict(collection.images.values_list("key", "pk"))
+    owner = {"collection_id": batch.collection_id, "batch_id": batch.pk}
+    images = dict(batch.collection.images.values_list("key", "pk"))
     new = tracked(found.new_captions.items(), "writing captions", progress, total=len(found.new_captions))
-    while batch := list(islice(new, BATCH)):
+    while some := list(islice(new, BATCH)):
         Caption.objects.bulk_create(
-            Caption(collection_id=collection.pk, key=key, image_id=images[image], text=text)
-            for key, (image, text) in batch
+            Caption(key=key, image_id=images[image], text=text, **owner) for key, (image, text) in some
         )
 
 
@@ -298,21 +301,22 @@ def _add_matches(collection: Collection) -> None:
     """Pair every caption that has no ``original`` match with its image: one statement, faster than objects."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "INSERT INTO corpus_match (collection_id, image_id, caption_id, source)"
-            " SELECT c.collection_id, c.image_id, c.id, %s FROM corpus_caption c WHERE c.collection_id = %s"
+            "INSERT INTO corpus_match (collection_id, image_id, caption_id, source, batch_id)"
+            " SELECT c.collection_id, c.image_id, c.id, %s, c.batch_id FROM corpus_caption c WHERE c.collection_id = %s"
             " AND NOT EXISTS (SELECT 1 FROM corpus_match m WHERE m.collection_id = c.collection_id AND m.source = %s"
             " AND m.image_id = c.image_id AND m.caption_id = c.id) ORDER BY c.id",
             [Match.ORIGINAL, collection.pk, Match.ORIGINAL],
         )
 
 
-def _attach(collection: Collection, pictures: Mapping[str, StoredPicture]) -> None:
-    rows = [image for image in collection.images.iterator() if image.key in pictures] if pictures else []
+def _attach(batch: Batch, pictures: Mapping[str, StoredPicture]) -> None:
+    rows = [image for image in batch.collection.images.iterator() if image.key in pictures] if pictures else []
     for image in rows:
         picture = pictures[image.key]
         image.file = picture.file
         image.sha256 = picture.sha256
         image.width = picture.width
         image.height = picture.height
-    fields = ["file", "sha256", "width", "height"]
+        image.picture_batch = batch
+    fields = ["file", "sha256", "width", "height", "picture_batch"]
     Image.objects.bulk_create(rows, batch_size=BATCH, update_conflicts=True, unique_fields=["id"], update_fields=fields)

@@ -14,8 +14,9 @@ from core.errors import CounterpartError, some_of
 from core.events import record
 from core.progress import Progress, silent, tracked
 from core.text import counted
+from corpus.batches import begin_batch
 from corpus.match_files import FileKeys, Pair, keys_of, read_pairs
-from corpus.models import Collection, Match
+from corpus.models import Batch, Collection, Match
 
 BATCH = 5_000
 MAX_SOURCE = 80
@@ -28,7 +29,7 @@ class MatchSummary:
     """The counts of an import of matches, in pairs.
 
     ``repeated`` pairs occurred in the file again with another score or grade: the first one counts.
-    ``skipped`` pairs have an image or caption that is not in the collection.
+    ``skipped`` pairs have an image or caption that is not in the collection. ``undo`` takes ``batch`` back.
     """
 
     collection: str
@@ -37,6 +38,7 @@ class MatchSummary:
     there: int
     repeated: int
     skipped: int
+    batch: str = ""
 
     def __str__(self) -> str:
         parts = [
@@ -44,6 +46,7 @@ class MatchSummary:
             f"{counted(self.there, 'match', 'matches')} already imported" if self.there else "",
             f"{self.repeated:,} repeated with another score ignored" if self.repeated else "",
             f"{self.skipped:,} with unknown ids skipped" if self.skipped else "",
+            f"undo {self.batch} takes it back" if self.batch else "",
         ]
         text = "; ".join(part for part in parts if part)
         return f"{self.source}: {text}{'.' if self.added else '; nothing changed.'}"
@@ -85,10 +88,11 @@ def import_matches(
     resolved = _resolve(tracked(pairs, "reading matches", progress), keys)
     _check_found(resolved, collection, path, skip_unknown)
     new = _new_ratings(collection, source, resolved.ratings)
+    batch = ""
     if new:
-        _write(collection, source, new, actor)
+        batch = _write(collection, source, new, path, actor)
     existing = len(resolved.ratings) - len(new)
-    return MatchSummary(collection.name, source, len(new), existing, resolved.repeated, resolved.skipped)
+    return MatchSummary(collection.name, source, len(new), existing, resolved.repeated, resolved.skipped, batch)
 
 
 def known_pairs(
@@ -203,16 +207,22 @@ def _new_ratings(
     return new
 
 
-def _write(collection: Collection, source: str, new: dict[tuple[int, int], Rating], actor: str) -> None:
-    rows = [
-        Match(collection_id=collection.pk, image_id=image, caption_id=caption, source=source, score=score, grade=grade)
-        for (image, caption), (score, grade) in new.items()
-    ]
+def _write(collection: Collection, source: str, new: dict[tuple[int, int], Rating], path: Path, actor: str) -> str:
+    """Write a batch of matches; return its name."""
     try:
         with transaction.atomic():
             Collection.objects.select_for_update(no_key=True).get(pk=collection.pk)
             _check_source(collection, source)  # a release may have sealed it since
-            Match.objects.bulk_create(rows, batch_size=BATCH)
-            record("matches imported", collection, actor=actor, source=source, matches=len(new))
+            batch = begin_batch(collection, Batch.Kind.MATCHES, actor=actor, path=path, source=source, matches=len(new))
+            owner = {"collection_id": collection.pk, "source": source, "batch_id": batch.pk}
+            Match.objects.bulk_create(
+                (
+                    Match(image_id=image, caption_id=caption, score=score, grade=grade, **owner)
+                    for (image, caption), (score, grade) in new.items()
+                ),
+                batch_size=BATCH,
+            )
+            record("matches imported", collection, actor=actor, source=source, matches=len(new), batch=batch.name)
+            return batch.name
     except IntegrityError as error:
         raise CounterpartError(f"Another process imported {source!r} at the same time. Import again.") from error

@@ -39,6 +39,63 @@ class Collection(models.Model):
         return self.name
 
 
+class BatchQuerySet(NamedQuerySet["Batch"]):
+    made_by = "an import"
+
+    def standing(self) -> "BatchQuerySet":
+        """Leave out those that were undone."""
+        return self.filter(undone_at=None)
+
+
+class Batch(models.Model):
+    """What one import brought into a collection; it can be undone while nothing depends on it (``corpus.batches``).
+
+    Rows point to the batch that brought them. Those from before batches were kept point to none: they are of the
+    collection's, or the source's, one batch without ``counts``. An undone batch stays, so that its name is not used
+    again.
+    """
+
+    class Kind(models.TextChoices):
+        COLLECTION = "collection", "images and captions"
+        PICTURES = "pictures"
+        MATCHES = "matches"
+        JUDGMENTS = "judgments"
+
+    name = models.SlugField(max_length=100, unique=True)
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="batches")
+    kind = models.CharField(max_length=10, choices=Kind)
+    source = models.CharField(max_length=80, blank=True, default="", help_text="Match source; empty: of other kinds.")
+    file = models.CharField(max_length=255, blank=True, default="", help_text="Name of the imported file or folder.")
+    language = models.CharField(max_length=35, blank=True, default="", help_text="Language of its captions, if given.")
+    counts = models.JSONField(null=True, help_text="What it added, by kind; null: imported before batches were kept.")
+    by = models.CharField(max_length=100, blank=True, default="", help_text="User name, or name of a command.")
+    created_at = models.DateTimeField(default=clock.now)
+    undone_at = models.DateTimeField(null=True)
+    undone_by = models.CharField(max_length=100, blank=True, default="")
+
+    objects = BatchQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["id"]
+        verbose_name_plural = "batches"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def brought_by(what: str = "brought it") -> "models.ForeignKey[Batch | None, Batch | None]":
+    """Return the field of a row for the import that ``what``: without an index, which every import would pay for."""
+    return models.ForeignKey(
+        Batch,
+        null=True,
+        editable=False,
+        on_delete=models.DO_NOTHING,
+        related_name="+",
+        db_index=False,
+        help_text=f"The import that {what}.",
+    )
+
+
 class Excludable(models.Model):
     """What reviewers may exclude from the dataset. ``excluded_at`` repeats the review that holds, for the apps that
     cannot see reviews: what is excluded is asked about in no later HIT."""
@@ -90,6 +147,8 @@ class Image(Excludable):
         db_default="",
         help_text="Perceptual hash, 64 bits in hex; empty until the clean-up needs it.",
     )
+    batch = brought_by()
+    picture_batch = brought_by("stored its picture")
 
     objects = ImageQuerySet.as_manager()
 
@@ -117,6 +176,7 @@ class Caption(Excludable):
     key = models.CharField(max_length=120)
     image = models.ForeignKey(Image, on_delete=models.CASCADE, related_name="captions")
     text = models.TextField()
+    batch = brought_by()
 
     objects = CaptionQuerySet.as_manager()
 
@@ -153,6 +213,7 @@ class Match(models.Model):
     source = models.CharField(max_length=80)
     score = models.FloatField(null=True)
     grade = models.PositiveSmallIntegerField(null=True)
+    batch = brought_by()
 
     objects = MatchQuerySet.as_manager()
 

@@ -7,7 +7,7 @@ from django.db import models
 
 from core import clock
 from core.text import NamedQuerySet
-from corpus.models import Caption, Image
+from corpus.models import Caption, Image, brought_by
 from hits.prices import FeeSchedule
 from mitl.models import Pool
 
@@ -288,6 +288,7 @@ class Seat(models.Model):
     hit = models.ForeignKey(HIT, on_delete=models.CASCADE, related_name="seats", db_index=False)
     number = models.PositiveSmallIntegerField()
     state = models.CharField(max_length=6, choices=State, default=State.OPEN)
+    batch = brought_by("added it")
 
     class Meta:
         ordering = ["hit_id", "number"]

@@ -7,7 +7,7 @@ from annotation.models.people import Worker
 from core import clock
 from core.errors import CounterpartError
 from core.web.signatures import signature
-from corpus.models import Caption, Image
+from corpus.models import Caption, Image, brought_by
 from hits.models import HIT, Item, Round, Seat, TopUp
 from hits.question import Level, Shortcoming, WrongWay
 from hits.task_types import task_type_of
@@ -105,6 +105,7 @@ class Assignment(models.Model):
         db_default=[],
         help_text="Evidence of how it was made, for a person: a list of names and sentences (annotation.work.signals).",
     )
+    batch = brought_by()
 
     objects = AssignmentQuerySet.as_manager()
 
@@ -116,6 +117,7 @@ class Assignment(models.Model):
         indexes = [
             models.Index(fields=["state", "deadline"]),
             models.Index(fields=["worker", "hit"]),
+            models.Index(fields=["batch"], condition=Q(batch__isnull=False), name="assignments_of_a_batch"),
         ]
         constraints = [
             models.UniqueConstraint(

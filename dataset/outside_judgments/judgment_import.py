@@ -18,6 +18,8 @@ from core.events import record
 from core.progress import Progress, silent, tracked
 from core.text import counted
 from core.work.authority import check_authority
+from corpus.batches import begin_batch
+from corpus.models import Batch
 from dataset.outside_judgments import LONG_FORM, RAW_FORM, format_of, opening_of
 from dataset.outside_judgments.answer_table import CHANNEL, read_outside
 from dataset.outside_judgments.judgment_parameters import JudgmentParameters
@@ -41,7 +43,8 @@ _ONLY_ADDED = "Judgments are only added: a corrected file needs another round, a
 
 @dataclass(frozen=True)
 class Imported:
-    """What an import added; nothing if the file was imported before. ``skipped`` counts answers without a level."""
+    """What an import added; nothing if the file was imported before. ``skipped`` counts answers without a level;
+    ``undo`` takes ``batch`` back."""
 
     judgments: int
     answer_sets: int
@@ -49,6 +52,7 @@ class Imported:
     seats_added: int
     known: int
     skipped: int
+    batch: str = ""
 
 
 def import_judgments(
@@ -87,10 +91,12 @@ def import_judgments(
         if _imported_into(round) != before:
             raise CounterpartError(f"Another process imported judgments into round {round} meanwhile. Import again.")
         workers = _workers(simulated, progress)
-        assignments, seats = _assignments(round, sets, workers, path.name)
+        counts = {"judgments": len(new), "answer_sets": len(sets)}
+        batch = begin_batch(round.pool.collection, Batch.Kind.JUDGMENTS, actor=actor, path=path, **counts)
+        assignments, seats = _assignments(batch, round, sets, workers)
         _store(new, assignments, workers, progress)
-        added = Imported(len(new), len(assignments), len(workers), seats, len(rows) - len(new), skipped)
-        record("imported", round, actor=actor, judgments=added.judgments, answer_sets=added.answer_sets)
+        added = Imported(len(new), len(assignments), len(workers), seats, len(rows) - len(new), skipped, batch.name)
+        record("imported", round, actor=actor, batch=batch.name, **counts)
     return added
 
 
@@ -181,10 +187,10 @@ def _answer_sets(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _assignments(
-    round: Round, figures: pd.DataFrame, workers: dict[str, Worker], source: str
+    batch: Batch, round: Round, figures: pd.DataFrame, workers: dict[str, Worker]
 ) -> tuple[dict[tuple[int, str], Assignment], int]:
     """Make an assignment with a decision for every answer set; return them and the number of seats added."""
-    seats, added = _seats(round, figures)
+    seats, added = _seats(batch, round, figures)
     made = []
     for one, seat in zip(figures.itertuples(index=False), seats, strict=True):
         row: Any = one
@@ -201,6 +207,7 @@ def _assignments(
                 submitted_at=row.last,
                 active_seconds=seconds,
                 control_failures=row.wrong,
+                batch=batch,
             )
         )
     assignments = Assignment.objects.bulk_create(made, batch_size=_BATCH)
@@ -210,7 +217,7 @@ def _assignments(
                 assignment=one,
                 votes_count=one.state == Assignment.State.ACCEPTED,
                 paid=False,
-                reason=f"Imported from {source}.",
+                reason=f"Imported from {batch.file}.",
             )
             for one in assignments
         ),
@@ -220,7 +227,7 @@ def _assignments(
     return dict(zip(keys, assignments, strict=True)), added
 
 
-def _seats(round: Round, figures: pd.DataFrame) -> tuple[Sequence[Seat], int]:
+def _seats(batch: Batch, round: Round, figures: pd.DataFrame) -> tuple[Sequence[Seat], int]:
     """Return a seat for each answer set: an open or new one if it counts, otherwise any seat of its HIT."""
     hits = figures["hit_id"].unique().tolist()
     existing: dict[int, list[Seat]] = {}
@@ -241,7 +248,7 @@ def _seats(round: Round, figures: pd.DataFrame) -> tuple[Sequence[Seat], int]:
             taken.append(filled[-1])
         else:
             last[hit] += 1
-            added.append(Seat(round=round, hit_id=hit, number=last[hit], state=Seat.State.FILLED))
+            added.append(Seat(round=round, hit_id=hit, number=last[hit], state=Seat.State.FILLED, batch=batch))
             taken.append(added[-1])
     Seat.objects.bulk_create(added, batch_size=_BATCH)
     for start in range(0, len(filled), _BATCH):

@@ -3,7 +3,7 @@ import pytest
 from core.errors import CounterpartError
 from core.models import Event
 from corpus.imports import import_collection
-from corpus.models import Caption, Collection, Image, Match
+from corpus.models import Batch, Caption, Collection, Image, Match
 from tests.corpus.files import jsonl, line, picture_folder, written
 
 
@@ -33,7 +33,7 @@ def test_captions_images_and_original_matches_come_in_file_order_with_one_event(
     matches = Match.objects.order_by("id").values_list("source", "image__key", "caption__key", "score", "grade")
     assert list(matches) == [("original", *pair, None, None) for pair in [("20", "5"), ("10", "3"), ("20", "4")]]
     event = Event.objects.get()
-    assert (event.verb, event.data) == ("imported", {"captions": 3, "images": 2, "pictures": 0})
+    assert (event.verb, event.data) == ("imported", {"batch": "zoo-1", "captions": 3, "images": 2, "pictures": 0})
 
 
 def test_importing_the_same_twice_changes_nothing_and_says_so(db, path):
@@ -115,14 +115,17 @@ def test_images_without_captions_are_imported_and_counted(db, tmp_path):
     folder = picture_folder(tmp_path / "zoo", "a.jpg", "b.jpg")
     written(folder / "a.txt", "a cat")
     summary = import_collection("zoo", format="folder", path=folder)
-    assert str(summary) == "zoo: 1 caption and 2 images added; 2 pictures stored; 1 image has no caption."
+    assert (
+        str(summary)
+        == "zoo: 1 caption and 2 images added; 2 pictures stored; 1 image has no caption; undo zoo-1 takes it back."
+    )
     assert [image.key for image in Image.objects.uncaptioned()] == ["b.jpg"]
     assert [image.key for image in Image.objects.captioned()] == ["a.jpg"]
 
 
 def test_a_collection_may_have_images_alone(db, path):
     summary = imported(path, line(None, 10, None), line(None, 11, None, split="test"))
-    assert str(summary) == "zoo: 2 images added; 2 images have no caption."
+    assert str(summary) == "zoo: 2 images added; 2 images have no caption; undo zoo-1 takes it back."
     assert list(Image.objects.values_list("key", "split")) == [("10", ""), ("11", "test")]
     assert not imported(path, line(None, 10, None)).changed
 
@@ -139,7 +142,7 @@ def test_more_images_without_captions_need_append(db, path):
 def test_an_image_gets_its_captions_later(db, path):
     imported(path, line(None, 10, None), line(None, 11, None))
     summary = imported(path, line(1, 10), append=True)
-    assert str(summary) == "zoo: 1 caption and 0 images added; 1 image has no caption."
+    assert str(summary) == "zoo: 1 caption and 0 images added; 1 image has no caption; undo zoo-2 takes it back."
     assert Match.objects.get().image.key == "10"
 
 
@@ -148,3 +151,13 @@ def test_an_image_that_a_file_lists_with_and_without_a_caption_is_one(db, path, 
     lines = [line(None, 10, None), line(1, 10)]
     summary = imported(path, lines[first], lines[1 - first])
     assert (summary.images_added, summary.images_without_captions) == (1, 0)
+
+
+def test_every_import_is_a_batch_to_which_its_rows_point(db, path):
+    imported(path, line(1, 10), language="en")
+    imported(path, line(2, 11), line(3, 10), append=True, actor="kim")
+    first, second = Batch.objects.all()
+    assert (first.name, first.kind, first.file, first.language) == ("zoo-1", "collection", "captions.jsonl", "en")
+    assert (second.by, second.counts) == ("kim", {"captions": 2, "images": 1})
+    for kind in (Image, Caption, Match):
+        assert list(kind.objects.order_by("pk").values_list("batch", flat=True))[:2] == [first.pk, second.pk]

@@ -46,7 +46,7 @@ def test_pictures_are_stored_with_size_and_checksum(db, path, folder):
 def test_pictures_may_come_later_without_the_captions_from_one_folder_deeper(db, path, tmp_path):
     imported(path, None)
     folder = picture_folder(tmp_path / "coco", "val2014/10.jpg", "train2014/11.jpg")
-    assert str(import_pictures(Collection.objects.get(), folder)) == "zoo: 2 pictures stored."
+    assert str(import_pictures(Collection.objects.get(), folder)) == "zoo: 2 pictures stored; undo zoo-2 takes it back."
     assert not Image.objects.without_file().exists()
 
 

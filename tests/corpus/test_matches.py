@@ -69,7 +69,7 @@ def test_ids_of_both_kinds_need_a_direction_which_goes_before_the_name(zoo, path
 def test_importing_twice_changes_nothing_and_says_so_in_one_event(zoo, path):
     table = "image,caption,score\n0,3,1.5\n0,4,2\n"
     imported(zoo, path, table)
-    assert Event.objects.get().data == {"source": "other", "matches": 2}
+    assert Event.objects.get().data == {"source": "other", "matches": 2, "batch": "zoo-1"}
     before, events = list(Match.objects.order_by("pk").values()), Event.objects.count()
     assert str(imported(zoo, path, table)) == "other: 2 matches already imported; nothing changed."
     assert (list(Match.objects.order_by("pk").values()), Event.objects.count()) == (before, events)

@@ -9,7 +9,7 @@ from core.errors import CounterpartError
 from core.models import Event
 from corpus.imports import import_collection
 from corpus.matches import import_matches, known_pairs
-from corpus.models import Caption, Collection, Image, Match
+from corpus.models import Batch, Caption, Collection, Image, Match
 
 pytestmark = [pytest.mark.shared, pytest.mark.slow, pytest.mark.django_db]
 
@@ -26,7 +26,7 @@ def coco(data, django_db_setup, django_db_blocker):
         import_collection("coco", format="jsonl", path=data / "coco_test_captions.jsonl.gz")
         collection = Collection.objects.get(name="coco")
         yield collection
-        for model in (Match, Caption, Image, Collection, Event):
+        for model in (Match, Caption, Image, Batch, Collection, Event):
             rows = model.objects.all()
             rows._raw_delete(rows.db)  # .delete() would first read every row that may depend on these
 

@@ -1,0 +1,53 @@
+"""Batches: what each import brought into a collection, under a name by which it can be undone."""
+
+from pathlib import Path
+
+from core.text import counted
+from corpus.models import Batch, Collection
+
+COUNTED = {
+    "images": ("image", "images"),
+    "captions": ("caption", "captions"),
+    "pictures": ("picture", "pictures"),
+    "matches": ("match", "matches"),
+    "judgments": ("judgment", "judgments"),
+    "answer_sets": ("answer set", "answer sets"),
+    "workers": ("worker", "workers"),
+    "seats": ("seat", "seats"),
+}
+
+
+def begin_batch(
+    collection: Collection,
+    kind: Batch.Kind,
+    *,
+    actor: str,
+    path: Path | None = None,
+    source: str = "",
+    language: str = "",
+    **counts: int,
+) -> Batch:
+    """Make the batch of an import, under the next free name ``COLLECTION-NUMBER``. Call it in the transaction that
+    writes the rows: they point to it, and the collection is locked for the rest of it. ``counts`` are by the keys of
+    COUNTED."""
+    Collection.objects.select_for_update(no_key=True).get(pk=collection.pk)
+    number = collection.batches.count() + 1
+    while Batch.objects.filter(name=f"{collection}-{number}").exists():  # named so by a person
+        number += 1
+    return Batch.objects.create(
+        name=f"{collection}-{number}",
+        collection=collection,
+        kind=kind,
+        source=source,
+        file=path.name[:255] if path else "",
+        language=language,
+        counts={what: count for what, count in counts.items() if count},
+        by=actor[:100],
+    )
+
+
+def contents_of(batch: Batch) -> str:
+    """Say what a batch brought: "25 captions, 5 images"; whether it was from before batches were kept."""
+    if batch.counts is None:
+        return "imported before batches were kept"
+    return ", ".join(counted(count, *COUNTED[what]) for what, count in batch.counts.items()) or "nothing"
