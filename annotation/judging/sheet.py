@@ -20,7 +20,7 @@ from annotation.people.consent import contact
 from annotation.work.answers import Answer, Places, drafted_answers, places_among
 from annotation.work.leases import can_extend, longest_lease
 from annotation.work.reports import LONGEST_NOTE, reported_problems
-from annotation.work.written_captions import FEWEST_LETTERS, FEWEST_WORDS, LONGEST, has_words
+from annotation.work.written_captions import FEWEST_WORDS, LONGEST, has_words
 from core import clock
 from hits.models import Item, Round
 from hits.packing.designs import Design
@@ -172,7 +172,7 @@ def sheet_of(
         **task.guide(wording),
         "shortcomings": reasons,
         "can_skip": can_skip,
-        "sentence_limits": {"words": FEWEST_WORDS, "letters": FEWEST_LETTERS, "characters": LONGEST},
+        "sentence_limits": {"words": FEWEST_WORDS, "characters": LONGEST},
     }
 
 

@@ -2,7 +2,6 @@
 ``import_collection`` reads."""
 
 import json
-import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +12,7 @@ from annotation.people.erasure import ERASED
 from annotation.work.judgments import answers_in
 from core.errors import CounterpartError
 from core.text import check_words, counted, is_visible
+from counterpart_annotators.words import words_of
 from counterpart_metrics.ids import number_or_text
 from hits.models import Round
 from hits.task_types.caption_writing import CAPTION
@@ -75,8 +75,6 @@ def _why_none(round: Round) -> str:
 
 FEWEST_WORDS = 3
 LONGEST = 1_000
-FEWEST_LETTERS = 5
-"""Where a script has no spaces between words."""
 
 
 def tidied(text: str) -> str:
@@ -93,17 +91,15 @@ def check_sentence(text: str, *, what: str, complete: bool) -> None:
 
 
 def has_words(text: str) -> bool:
-    """Whether the text has three words of letters or, in a script without capitals and blanks, five letters.
+    """Whether the text has three words of letters; in a script without spaces these are four letters in a run.
 
     >>> has_words("A dog runs."), has_words("A dog."), has_words("- 1 2 3"), has_words("一只狗在跑。")
     (True, False, False, True)
     """
-    words = [word for word in text.split() if any(sign.isalpha() and is_visible(sign) for sign in word)]
-    letters = sum(unicodedata.category(sign) == "Lo" and is_visible(sign) for sign in text)
-    return len(words) >= FEWEST_WORDS or letters >= FEWEST_LETTERS
+    words = [word for word in words_of(text) if any(sign.isalpha() and is_visible(sign) for sign in word)]
+    return len(words) >= FEWEST_WORDS
 
 
 def core_of(text: str) -> str:
-    """Return what makes two sentences the same: their letters with their marks, and digits, whatever the case."""
-    signs = (sign if unicodedata.category(sign)[0] in "LMN" else " " for sign in text.casefold())
-    return tidied("".join(signs))
+    """Return what makes two sentences the same: their words, whatever the case."""
+    return " ".join(words_of(text))

@@ -5,7 +5,6 @@ without a reason leaves, and one that a review has settled stays settled. ``chec
 votes.
 """
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from itertools import groupby
@@ -21,6 +20,7 @@ from core import clock
 from core.events import record
 from corpus.models import Caption, Collection, Image, Match
 from corpus.pictures.looks import alike
+from counterpart_annotators.words import words_of
 from dataset.judged.verdict_files import add_rows_under_review
 from dataset.models import Case, CaseQuerySet, QueueCheck, Review
 from dataset.versions.merging import MergeTerm
@@ -42,7 +42,6 @@ WEIGHTS: Mapping[str, int] = {
 VERY_LOW = MergeTerm("cxc", "<", 2)
 """Original pairs that CxC scores so low are suspicious; its scale is 0-5."""
 _BATCH = 2_000
-_WORD = re.compile(r"[^\W_]+")
 _ARTICLES = frozenset({"a", "an", "the"})
 MOST_ALIKE = 100
 
@@ -196,7 +195,7 @@ def wording_of(text: str) -> str:
     >>> wording_of("A dog, on the Beach.")
     'dog on beach'
     """
-    return " ".join(word for word in _WORD.findall(text.casefold()) if word not in _ARTICLES)
+    return " ".join(word for word in words_of(text) if word not in _ARTICLES)
 
 
 def group_of(image: Image, caption: Caption) -> list[Pair]:

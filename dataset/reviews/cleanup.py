@@ -7,12 +7,12 @@ from pathlib import Path
 from core.progress import Progress, silent
 from corpus.models import Collection
 from corpus.pictures.looks import alike, folder_looks, hash_pictures
+from counterpart_annotators.words import words_of
 from dataset.models import Case
 from dataset.reviews.cases import Pair, counts_of, open_cases, suspicious_originals
 
 _PICTURE = r"(?:images?|pictures?|photos?|photographs?)"
 FEWEST_WORDS = 4
-_WORD = re.compile(r"[^\W_]+")
 SIGNS = {
     "says that the picture is missing": re.compile(
         rf"\b(?:no|missing|without an?) {_PICTURE}\b|\bblank {_PICTURE}\b|\bno longer available\b"
@@ -65,7 +65,7 @@ def why_meaningless(text: str) -> str:
     ''
     """
     signs = [sign for sign, pattern in SIGNS.items() if pattern.search(text.strip())]
-    if len(_WORD.findall(text)) < FEWEST_WORDS:
+    if len(words_of(text)) < FEWEST_WORDS:
         signs.append(f"has fewer than {FEWEST_WORDS} words")
     return ", ".join(signs)
 

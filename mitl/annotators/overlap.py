@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from counterpart_annotators.bags import bags, inverse_frequencies, lengths, unit_rows, vocabulary
 from counterpart_annotators.base import PairScorer, StoredAnnotator
 from counterpart_annotators.plain import PlainCaption, PlainImage
-from counterpart_annotators.words import bags, inverse_frequencies, lengths, unit_rows, vocabulary
 
 
 def open_annotator(stored: StoredAnnotator, device: str) -> "OverlapScorer":

@@ -203,12 +203,19 @@ export function troubleOf(screen) {
   const field = fieldOf(screen);
   const text = field?.value.trim();
   if (!text) return "";
-  const words = text.split(/\s+/).filter((word) => /(?!\p{DI})\p{L}/u.test(word)).length;
-  const letters = text.match(/(?!\p{DI})\p{Lo}/gu)?.length ?? 0; // of a script without spaces between words
-  if (words < field.dataset.words && letters < field.dataset.letters) return "Write a whole sentence.";
+  if (wordsIn(text) < field.dataset.words) return "Write a whole sentence.";
   const same = [...field.form.querySelectorAll("textarea.written")].find((other) => isSame(other, field));
   return same ? `You wrote this for ${same.closest(".pair").dataset.name.toLowerCase()} too. Write another sentence.` : "";
 }
+
+// As words_of of counterpart_annotators: of a script without spaces, the pairs of neighbours in a run of letters.
+const UNSPACED = /(?=\p{L})[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]\p{M}*/gu;
+const WORDS = new RegExp(`(?:${UNSPACED.source})+|(?:(?!${UNSPACED.source})[\\p{L}\\p{M}\\p{N}_])+`, "gu");
+
+const wordsIn = (text) =>
+  (text.match(WORDS) ?? [])
+    .filter((word) => /(?!\p{DI})\p{L}/u.test(word))
+    .reduce((sum, word) => sum + Math.max(1, (word.match(UNSPACED)?.length ?? 0) - 1), 0);
 
 const isSame = (other, field) => other !== field && coreOf(other.value) === coreOf(field.value);
 

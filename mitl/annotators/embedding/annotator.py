@@ -12,6 +12,7 @@ from core.errors import CounterpartError, some_of
 from core.files.stored_files import read_foreign_arrays
 from core.progress import Progress
 from core.text import counted
+from counterpart_annotators.bags import bags, inverse_frequencies, unit_rows, vocabulary
 from counterpart_annotators.base import Adopted, Arrays, EmbeddingAnnotator, StoredAnnotator
 from counterpart_annotators.encoding import Embeddings
 from counterpart_annotators.options import Settings
@@ -19,7 +20,6 @@ from counterpart_annotators.plain import PlainCaption, PlainImage
 from counterpart_annotators.training.learners import Trained, TrainingPlan, TrainingSet
 from counterpart_annotators.training.loop import repeatable
 from counterpart_annotators.training.recall import measure
-from counterpart_annotators.words import bags, inverse_frequencies, unit_rows, vocabulary
 from mitl.annotators.embedding.patches import CHUNK, HEIGHT, PICTURE_FEATURES, WIDTH, Pictures, read_pictures
 
 Floats = NDArray[np.float32]

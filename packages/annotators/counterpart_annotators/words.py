@@ -1,77 +1,91 @@
-"""Words of captions: as sparse bags of weighted words or phrases, or reduced to stems; BLEU-1 and ROUGE-1 over stems.
+"""Words of captions, in whatever script, or reduced to stems; BLEU-1 and ROUGE-1 over stems.
 
 Hodosh et al. (2013, section 4.1.1) lemmatise and tag parts of speech; both need models that are not available here.
 Porter's stemmer replaces the lemmas, a word's ending its tag: a word whose stem loses ``-ing`` or ``-ed`` is a verb.
 """
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
-
-import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
-
-WORD = re.compile(r"\w+")
-
-
-def words_of(text: str) -> list[str]:
-    """Return the words in their order, without regard to case."""
-    return WORD.findall(text.casefold())
-
-
-def phrases_of(text: str, longest: int) -> list[str]:
-    """Return all runs of 1 to ``longest`` words."""
-    words = words_of(text)
-    return [
-        " ".join(words[start : start + length])
-        for length in range(1, longest + 1)
-        for start in range(len(words) - length + 1)
-    ]
-
-
-def bags(texts: Sequence[str], places: Mapping[str, int], longest: int = 1) -> sparse.csr_array:
-    """Count the known phrases of each text: float32 (texts, len(places)); phrases without a place are left out."""
-    columns: list[int] = []
-    counts: list[int] = []
-    ends = [0]
-    for text in texts:
-        known = Counter(places[phrase] for phrase in phrases_of(text, longest) if phrase in places)
-        columns.extend(known.keys())
-        counts.extend(known.values())
-        ends.append(len(columns))
-    data = np.array(counts, dtype=np.float32), np.array(columns, dtype=np.int32), np.array(ends, dtype=np.int32)
-    return sparse.csr_array(data, shape=(len(texts), len(places)))
-
-
-def vocabulary(texts: Sequence[str], longest: int = 1, at_least: int = 1) -> dict[str, int]:
-    """Give every phrase of ``at_least`` of the texts a place, in the order of the alphabet."""
-    used = Counter(phrase for text in texts for phrase in set(phrases_of(text, longest)))
-    return {phrase: place for place, phrase in enumerate(sorted(p for p, n in used.items() if n >= at_least))}
-
-
-def inverse_frequencies(counts: sparse.csr_array) -> NDArray[np.float32]:
-    """Return the IDF of each column, ln(1 + texts / texts that have it)."""
-    used = np.bincount(counts.indices, minlength=counts.shape[1])
-    return np.log1p(counts.shape[0] / np.maximum(used, 1)).astype(np.float32)
-
-
-def lengths(vectors: sparse.csr_array) -> NDArray[np.float32]:
-    """Return the Euclidean length of each row."""
-    return np.sqrt(vectors.multiply(vectors).sum(axis=1))
-
-
-def unit_rows(vectors: sparse.csr_array) -> sparse.csr_array:
-    """Scale each row to length 1; rows of zeros stay."""
-    norms = lengths(vectors)
-    norms[norms == 0] = 1
-    return (sparse.diags_array(1 / norms) @ vectors).tocsr()
-
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from nltk.stem.porter import PorterStemmer
+
+WORD = re.compile(r"\w+")
+UNSPACED = (
+    "\u0e01-\u0e4f\u0e5a-\u0ecf\u0eda-\u0eff"  # Thai, Lao
+    "\u1000-\u103f\u104a-\u108f\u109a-\u109f\ua9e0-\ua9ef\ua9fa-\ua9ff\uaa60-\uaa7f\u1780-\u17df"  # Burmese, Khmer
+    "\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\U0001aff0-\U0001b16f\U00020000-\U0003ffff"
+)
+"""Ranges of the scripts that are written without spaces, but for their digits; in the last line Chinese, Japanese."""
+IGNORED = "\u00ad\u0640\u200c\u200e\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
+SPECIAL = re.compile(f"[{IGNORED}\ufb00-\uffef]")
+BEYOND_LATIN = re.compile("[\u00ad\u0300-\U0010ffff]")
+JOINER = "\u200d"  # between the parts of one emoji
+BLANK_SIGNS = "\u2800\ufffc\ufffd\U0001d159"
+
+
+def words_of(text: str, *, singles: bool = False) -> list[str]:
+    """Return the words in their order, whatever their case: runs of letters and digits with their marks, and every sign
+    and emoji beyond Latin-1. Of scripts without spaces: the pairs of neighbours in a run of letters; with ``singles``
+    its letters too, many of which are a word in Chinese.
+
+    What is written in several ways is one word: composed or not (NFC), in full or half width, as a ligature, with
+    invisible characters. NFKC would go further, and make "niketm" of Nike™.
+
+    >>> words_of("It's a dog_2!"), words_of("一只狗、3人"), words_of("Cafe\u0301 👩🏽\u200d🚀")
+    (['it', 's', 'a', 'dog_2'], ['一只', '只狗', '3', '人'], ['café', '👩🏽🚀'])
+    """
+    folded = text.casefold()
+    if text.isascii() or not BEYOND_LATIN.search(folded):
+        return WORD.findall(folded)
+    scripts = _scripts()
+    if SPECIAL.search(folded):
+        folded = folded.translate(scripts.forms)
+    words: list[str] = []
+    for word, run in scripts.word.findall(unicodedata.normalize("NFC", folded)):
+        if word:
+            words.append(word.replace(JOINER, ""))
+            continue
+        letters = scripts.letter.findall(run)
+        words += letters if singles or len(letters) == 1 else []
+        words += map("".join, pairwise(letters))
+    return words
+
+
+class _Scripts(NamedTuple):
+    """What finds words beyond Latin: special forms of characters → those they are compared as, a letter of a script
+    without spaces, and either a word or a run of these letters."""
+
+    forms: Mapping[int, str | None]
+    letter: re.Pattern[str]
+    word: re.Pattern[str]
+
+
+@cache
+def _scripts() -> _Scripts:
+    # From Python's own tables: the pages for workers, which read captions too, are served without the package regex.
+    marks = _ranges("Mn", "Mc", "Me")
+    letter = rf"(?!\W)[{UNSPACED}][{marks}]*"
+    spaced = rf"[^\W{UNSPACED}](?:[^\W{UNSPACED}]|[{marks}{JOINER}])*"
+    sign = rf"[{_ranges('So', 'Sm', 'Sc')}][\U0001f3fb-\U0001f3ff{marks}]*"
+    emoji = rf"[\U0001f1e6-\U0001f1ff]{{2}}|{sign}(?:{JOINER}{sign})*[\U000e0020-\U000e007f]*"
+    forms: dict[int, str | None] = {code: unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFFF0)}
+    forms |= dict.fromkeys(map(ord, re.findall(f"[{IGNORED}]", "".join(map(chr, range(0x10000))))))
+    return _Scripts(forms, re.compile(letter), re.compile(rf"({spaced}|{emoji})|((?:{letter})+)"))
+
+
+def _ranges(*categories: str) -> str:
+    """Return the characters of these categories beyond Latin-1, but for signs that show nothing, for a set of re."""
+    signs = map(chr, range(0x300, 0x20000))
+    codes = {ord(sign) for sign in signs if unicodedata.category(sign) in categories and sign not in BLANK_SIGNS}
+    begins = sorted(code for code in codes if code - 1 not in codes)
+    ends = sorted(code for code in codes if code + 1 not in codes)
+    return "".join(f"{chr(begin)}-{chr(end)}" for begin, end in zip(begins, ends, strict=True))
 
 
 VERB_ENDINGS = ("ing", "ed")

@@ -2,6 +2,7 @@
 
 import doctest
 from collections import Counter
+from unicodedata import normalize
 
 import pytest
 from hypothesis import given
@@ -18,6 +19,34 @@ references = st.lists(texts, min_size=1, max_size=4)
 
 def test_the_examples_in_the_docstrings_run():
     assert doctest.testmod(words_module).failed == 0
+
+
+@pytest.mark.parametrize(
+    ("one", "words"),
+    [
+        ("It's 3.5 m: DOG_2 naïve Straße", ["it", "s", "3", "5", "m", "dog_2", "naïve", "strasse"]),
+        ("一只狗、3人 Tシャツ 川", ["一只", "只狗", "3", "人", "t", "シャ", "ャツ", "川"]),
+        ("สุนัขวิ่ง", ["สุนั", "นัข", "ขวิ่", "วิ่ง"]),
+        ("लड़का और लड़की", ["लड़का", "और", "लड़की"]),
+        ("공원에서 논다", ["공원에서", "논다"]),
+        ("كَلْبٌ يَجري", ["كَلْبٌ", "يَجري"]),
+        ("👩🏽‍🚀👍🏿 🇰🇷🇯🇵 ❤️ 1️⃣ → €5", ["👩🏽🚀", "👍🏿", "🇰🇷", "🇯🇵", "❤", "1⃣", "→", "€", "5"]),
+        ("© $5 + 2° !?", ["5", "2"]),  # signs of Latin-1 are no words, as ever
+    ],
+)
+def test_words_of_every_script(one, words):
+    assert words_of(one) == [normalize("NFC", word) for word in words]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (normalize("NFD", "Tiếng Việt"), "tiếng việt"), ("３人がﾊﾞｽ", "3人がバス"), ("ﬁsh\u00ading", "fishing"),
+        ("می\u200cخواهم", "میخواهم"), ("❤\ufe0f", "❤"), ("İstanbul", "i\u0307stanbul"), ("ﻛﻠﺐ", "كلب"),
+    ],
+)  # fmt: skip
+def test_a_word_written_in_two_ways_is_one(one, other):
+    assert words_of(one) == words_of(other) != []
 
 
 @pytest.mark.parametrize("words", [content_words, words_of])

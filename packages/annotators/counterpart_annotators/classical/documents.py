@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from counterpart_annotators.words import content_words, tagged_words, unit_rows
+from counterpart_annotators.bags import unit_rows
+from counterpart_annotators.words import content_words, tagged_words
 
 Numbers = NDArray[np.int64]
 
