@@ -12,9 +12,14 @@ from core.commands import ActCommand
 
 OLD_NAMES = {
     "bonus": "pay bonus",
+    "cleanup": "review cleanup",
+    "conflicts": "review conflicts",
+    "decide": "review decide",
+    "exclude": "review exclude",
     "mark_paid": "pay mark",
     "pay_for_outage": "pay outage",
     "payments": "pay list",
+    "review_queue": "review queue",
     "top_up": "pay floor",
 }
 """What the old names of merged commands run until the next version: a command, and words put before what is typed."""

@@ -213,7 +213,7 @@ def _reviews(facts: Facts) -> list[Hold]:
     holds = []
     if waiting > 0:
         text = f"{counted(waiting, 'answer set waits', 'answer sets wait')} for a review."
-        holds.append(Hold("review", text, "decide NUMBER"))
+        holds.append(Hold("review", text, "review decide NUMBER"))
     if facts.proposed:
         text = f"{counted(facts.proposed, 'rejection waits', 'rejections wait')} for a second person, on Rejections."
         holds.append(Hold("rejection", text))

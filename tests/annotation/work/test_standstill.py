@@ -53,7 +53,7 @@ def test_a_complete_round_waits_for_nothing_but_work_that_a_person_must_look_at(
     now = timezone.now()
     work = {"state": "flagged", "deadline": now, "submitted_at": now}
     Assignment.objects.create(hit=joined.hits.first(), worker=make_worker(), **work)
-    assert text(joined) == "1 answer set waits for a review. (decide NUMBER)"
+    assert text(joined) == "1 answer set waits for a review. (review decide NUMBER)"
 
 
 def test_a_draft_and_a_closed_round_take_no_worker(joined):
@@ -115,13 +115,13 @@ def test_missing_pictures_hold_a_draft_and_are_named_for_an_open_round(db):
 def test_reviews_and_rejections_are_listed_with_what_still_comes(joined):
     for _ in range(2):
         judge(joined, fails="positive")
-    assert text(joined) == "1 answer set waits for workers. 2 answer sets wait for a review. (decide NUMBER)"
+    assert text(joined) == "1 answer set waits for workers. 2 answer sets wait for a review. (review decide NUMBER)"
     robin = User.objects.create(username="robin")
     Rejection.objects.create(
         assignment=Assignment.objects.first(), grounds="random", reason="x", by=robin, needs_second=True
     )
     assert text(joined).endswith(
-        "1 answer set waits for a review. (decide NUMBER) 1 rejection waits for a second person, on Rejections."
+        "1 answer set waits for a review. (review decide NUMBER) 1 rejection waits for a second person, on Rejections."
     )
 
 

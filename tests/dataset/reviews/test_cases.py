@@ -193,7 +193,7 @@ def test_a_queue_that_hides_disagreements_is_found_out(monkeypatch):
     assert not check_queue(made)
     assert not QueueCheck.objects.get().shown
     with pytest.raises(CommandError, match="does not show every pair of"):
-        call_command("review_queue", made.name)
+        call_command("review", "queue", made.name)
 
 
 def test_a_reviewed_disagreement_and_that_of_an_excluded_caption_are_not_hidden(person):
@@ -209,5 +209,5 @@ def test_a_reviewed_disagreement_and_that_of_an_excluded_caption_are_not_hidden(
 
 def test_the_command_refreshes_counts_and_checks():
     made = judged((1,), (4,))
-    figures = figures_printed("review_queue", made.name)
+    figures = figures_printed("review", "queue", made.name)
     assert (figures["disagreement"], figures["waiting"]) == (1, 1)

@@ -71,7 +71,7 @@ def test_a_caption_without_a_picture_is_suspect_and_a_plain_one_is_not(text, is_
 
 def test_suspect_captions_wait_for_a_person(zoo):
     zoo.captions.filter(key="3").update(text="There is no image.")
-    assert figures_printed("cleanup", "zoo")["meaningless"] == 1
+    assert figures_printed("review", "cleanup", "zoo")["meaningless"] == 1
     assert suggested(zoo, "meaningless") == {"There is no image.": "says that the picture is missing"}
     assert not Review.objects.exists()
 
@@ -151,7 +151,7 @@ def test_a_folder_without_readable_pictures_is_refused(tmp_path, name, message):
 
 
 def exclude(path, *options) -> dict:
-    return figures_printed("exclude", "zoo", f"--captions={path}", "--grounds=wrong", *options)
+    return figures_printed("review", "exclude", "zoo", f"--captions={path}", "--grounds=wrong", *options)
 
 
 @pytest.fixture

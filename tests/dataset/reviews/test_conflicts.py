@@ -108,5 +108,5 @@ def test_what_cannot_be_counted_is_refused(round):
 
 def test_the_command_counts_lists_and_sends(round):
     options = ("--rounds=round-1", "--merge=cxc>=3,original", "--send")
-    figures = figures_printed("conflicts", sample_of(round).name, *options)
+    figures = figures_printed("review", "conflicts", sample_of(round).name, *options)
     assert (figures["conflicts"], len(figures["listed"]), figures["sent"]) == (1, 1, 1)
