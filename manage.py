@@ -21,9 +21,9 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     signal.signal(signal.SIGTERM, terminate)
     try:
-        from django.core.management import execute_from_command_line
+        from core.command_help import Manage
 
-        execute_from_command_line(sys.argv)
+        Manage(sys.argv).execute()
     except KeyboardInterrupt:
         print("Stopped. Run the same command to go on.", file=sys.stderr)
         sys.exit(INTERRUPTED)

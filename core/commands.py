@@ -18,9 +18,6 @@ from core.progress import TerminalBar
 
 WRONG_OPTIONS = 2  # the exit code, as of argparse
 
-STEPS = ("collection", "annotators", "round", "crowd", "review", "version", "scores", "site", "papers")
-"""The steps of the work, as ``manage.py help`` groups the commands."""
-
 
 class OwnOptions(DjangoHelpFormatter):
     """Hides in --help the one option of Django's that ``suppressed_base_arguments`` cannot hide."""
@@ -35,7 +32,7 @@ class ActCommand(BaseCommand):
     A subclass defines ``act(progress, **options)``, which returns the text to print. If it sets ``figures``, ``act``
     may also return a dict of figures and lists of rows: printed as ``name: value`` lines with labels and units, or by
     key as JSON with ``--json``. If it sets ``parameters``, their options are the command's, and ``act`` gets an
-    instance of them as ``parameters``. ``step`` is the one of STEPS under which ``manage.py help`` lists it.
+    instance of them as ``parameters``. ``step`` is one of ``command_help.STEPS``: ``manage.py help`` lists it there.
     """
 
     step: ClassVar[str] = "site"

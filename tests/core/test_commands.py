@@ -13,7 +13,8 @@ from django.db import InterfaceError, OperationalError, ProgrammingError
 
 import manage
 from core.command_groups import OLD_NAMES
-from core.commands import STEPS, ActCommand
+from core.command_help import COLUMNS, STEPS, Manage
+from core.commands import ActCommand
 from tests.project.names import COMMANDS
 
 BUSY = "The database is busy ({}). Another program is writing, or holds its connections: run"
@@ -84,7 +85,7 @@ def test_ctrl_c_ends_in_one_line(monkeypatch, capsys):
     def interrupt(arguments: list[str]) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("django.core.management.execute_from_command_line", interrupt)
+    monkeypatch.setattr("core.command_help.Manage.execute", interrupt)
     with pytest.raises(SystemExit) as ended:
         manage.main()
     assert (ended.value.code, capsys.readouterr().err) == (130, "Stopped. Run the same command to go on.\n")
@@ -137,11 +138,16 @@ def test_help_shows_every_option_that_a_command_adds(name):
     assert [option for option in added if not {option, f"{option},"}.intersection(shown)] == []
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_names_its_step(name):
-    command = type(load_command_class(get_commands()[name], name))
-    said = [kind.step for kind in command.__mro__ if "step" in vars(kind) and kind is not ActCommand]
-    assert said[0] in STEPS
+def test_help_lists_our_commands_by_step_a_line_each_and_djangos_only_with_all():
+    text = Manage(["manage.py", "help"]).main_help_text()
+    lines = text.splitlines()
+    assert [line.lower() for line in lines if line.title() == line and line] == list(STEPS)
+    listed = [line.split()[0] for line in lines if line.startswith("  ")]
+    assert sorted(listed) == sorted({*COMMANDS, "demo", "migrate"})
+    assert max(map(len, lines)) <= COLUMNS
+    every = Manage(["manage.py", "help", "--all"]).main_help_text()
+    assert ("makemigrations" in text, "makemigrations" in every) == (False, True)
+    assert set(OLD_NAMES).isdisjoint(every.split())
 
 
 @pytest.mark.parametrize("name", OLD_NAMES)
