@@ -68,6 +68,38 @@ def test_the_options_of_a_training_come_along(shared):
     assert read_published(layouts / "vsepp_checkpoint.pth.tar").options["measure"] == "cosine"
 
 
+MODULE = {f"module.{name}": tensor for name, tensor in STATE.items()}
+TRAINING = {"epoch": 3, "best": np.float64(412.5), "rates": np.array([1.0, 2.0], ">f4"), "rng": torch.get_rng_state()}
+
+
+@pytest.mark.parametrize(
+    "checkpoint",
+    [
+        TRAINING | {"model": STATE}, {"state_dict": MODULE}, {"checkpoint": {"model": "vse", "state_dict": STATE}},
+        {"model_state_dict": STATE, "optimizer": {"state": {0: {"step": torch.ones(1)}}, "lr": np.float32(0.1)}},
+        {"net": [{"fc.weight": STATE["img_enc.fc.weight"]}, {"embed.weight": STATE["txt_enc.embed.weight"]}]},
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("zipped", [True, False])
+def test_weights_are_found_in_what_a_training_saved(tmp_path, checkpoint, zipped):
+    torch.save(checkpoint, tmp_path / "w.pth", _use_new_zipfile_serialization=zipped)
+    found = read_published(tmp_path / "w.pth").tensors
+    assert {name: array.tolist() for name, array in found.items()} == {n: t.tolist() for n, t in STATE.items()}
+
+
+def test_numbers_of_numpy_are_data(tmp_path):
+    options = Namespace(size=np.int64(3), name=np.str_("vse"), on=np.True_)
+    published = read_published(saved(tmp_path, TRAINING | {"model": STATE, "opt": options}))
+    assert published.options == {"size": 3, "name": "vse", "on": True}
+    assert published.others["best"] == 412.5
+    np.testing.assert_array_equal(published.others["rates"], TRAINING["rates"])
+
+
+@pytest.mark.parametrize("odd", [np.array([Namespace()], object), np.zeros(1, "f8,O"), np.datetime64("2026-01-01")])
+def test_arrays_of_anything_but_numbers_are_refused(tmp_path, odd):
+    assert "save the weights alone" in refusal(saved(tmp_path, {"model": STATE, "odd": odd}))
+
+
 @pytest.mark.parametrize("zipped", [True, False])
 def test_code_in_a_checkpoint_is_named_and_not_run(tmp_path, monkeypatch, zipped):
     monkeypatch.chdir(tmp_path)

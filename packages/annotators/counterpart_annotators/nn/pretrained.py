@@ -8,13 +8,12 @@ from zipfile import ZipFile, is_zipfile
 
 import numpy as np
 from tokenizers import Tokenizer
-from torch import Tensor
 
 from counterpart_annotators.base import Adopted
 from counterpart_annotators.nn.families import Family, State, stored_parts
 from counterpart_annotators.nn.preparation import Preparation
 from counterpart_annotators.nn.tokenisers import read_tokeniser
-from counterpart_annotators.nn.weights import check_keys, named, read_checkpoint
+from counterpart_annotators.nn.weights import ALONE, check_keys, named, read_checkpoint, strip_prefix, weights_in
 from counterpart_annotators.options import Settings
 from counterpart_metrics.errors import CounterpartError, counted, some_of
 from counterpart_metrics.json_gate import read_json
@@ -142,11 +141,11 @@ def _heads_in(checkpoint: object) -> dict[str, int]:
 
 
 def _state_in(checkpoint: object, path: Path) -> State:
-    """Return the state dict of a file; Lightning stores it under ``state_dict``."""
-    state = checkpoint.get("state_dict", checkpoint) if isinstance(checkpoint, dict) else None
-    if not isinstance(state, dict) or not state or not all(isinstance(tensor, Tensor) for tensor in state.values()):
-        raise CounterpartError(f"{path} has no tensors by name; pass the file or folder that was published.")
-    return state
+    """Return the state dict of a file, which Lightning and trainings have in another dict."""
+    state = weights_in(checkpoint)
+    if not isinstance(state, dict):
+        raise CounterpartError(f"{path} has no tensors by name; pass the file or folder that was published, or {ALONE}")
+    return strip_prefix(state)
 
 
 def _check_weights(family: Family, published: _Published, path: Path) -> None:

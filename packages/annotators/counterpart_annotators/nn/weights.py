@@ -16,6 +16,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from counterpart_annotators.base import Arrays
+from counterpart_annotators.nn.pickled_numbers import NUMBERS
 from counterpart_metrics.errors import CounterpartError, some_of
 
 NETWORK = "network."  # precedes a tensor's name in the stored arrays of an annotator
@@ -86,13 +87,16 @@ def _by(shape: Shape) -> str:
 
 
 SIDES = ("img_enc", "txt_enc")
+HOLDERS = ("model", "state_dict", "model_state_dict", "net", "network", "weights", "checkpoint", "module")
+DEEPEST = 4  # dicts in one another in which weights are looked for
+ALONE = "save the weights alone where it was trained: torch.save(model.state_dict(), FILE)."
 FOREIGN = re.compile(r"GLOBAL ([\w.]+)")  # torch's message on a class or function that it would have to import
 
 
 @dataclass(frozen=True)
 class Published:
-    """Contents of one file: the network's tensors by name, as float32 and integers; its training options; and all
-    other entries, by their own names."""
+    """Contents of one file: the network's tensors by name, as float32 and integers; its training options; and the
+    entries of the whole file, by their own names."""
 
     tensors: Arrays
     options: Mapping[str, object]
@@ -102,8 +106,8 @@ class Published:
 def read_published(path: Path) -> Published:
     """Read the weights of a network with an image and a text encoder, ``img_enc.`` and ``txt_enc.``.
 
-    Accepted are a flat state dict; a dict with it, or with a list of two state dicts, under ``model``; the bare list.
-    ``module.`` is removed from names; PVSE's older name of the PIE block is replaced by the newer one.
+    Accepted are a flat state dict, or a list of two, by itself or under a name of ``HOLDERS`` in a dict. ``module.`` is
+    removed from names; PVSE's older name of the PIE block is replaced by the newer one.
 
     Raises CounterpartError for a file that cannot be read, has another layout, or holds NaN or infinity.
     """
@@ -111,22 +115,22 @@ def read_published(path: Path) -> Published:
     wrapper = checkpoint if isinstance(checkpoint, dict) and not _is_state(checkpoint) else {}
     options = wrapper.get("args", wrapper.get("opt"))
     return Published(
-        tensors=_checked(_joined(wrapper.get("model", checkpoint), path), path),
+        tensors=_checked(_joined(weights_in(checkpoint), path), path),
         options=vars(options) if isinstance(options, argparse.Namespace) else {},
-        others={name: value for name, value in wrapper.items() if name != "model"},
+        others=wrapper,
     )
 
 
 def read_checkpoint(path: Path) -> object:
     """Return the contents of a torch or safetensors file; no code in it is run.
 
-    The only class allowed is ``argparse.Namespace``, in which authors kept their options. Raises CounterpartError for
-    other classes and broken files.
+    The only class allowed is ``argparse.Namespace``, in which authors kept their options; NumPy's numbers and arrays
+    are data. Raises CounterpartError for other classes and broken files.
     """
     try:
         if path.suffix == ".safetensors":
             return load_file(path)
-        with torch.serialization.safe_globals([argparse.Namespace]):
+        with torch.serialization.safe_globals([argparse.Namespace, *NUMBERS]):
             return torch.load(path, map_location="cpu", weights_only=True)
     except UnpicklingError as error:
         raise CounterpartError(_refusal(path, error)) from error
@@ -134,26 +138,39 @@ def read_checkpoint(path: Path) -> object:
         OSError, RuntimeError, ValueError, TypeError, KeyError, IndexError, AttributeError, EOFError,
         SafetensorError,
     ) as error:  # fmt: skip  # torch raises all of these on broken bytes
-        raise CounterpartError(f"{path} cannot be read as weights: {_first_line(error)}. Download it again.") from error
+        reason = _first_line(error)
+        raise CounterpartError(f"{path} cannot be read as weights: {reason}. Download it again, or {ALONE}") from error
 
 
 def _refusal(path: Path, error: UnpicklingError) -> str:
     foreign = FOREIGN.search(str(error))
     if foreign:
-        return (
-            f"{path} contains {foreign[1]}, which is not a weight; nothing was run. Download the published file again."
-        )
+        return f"{path} contains {foreign[1]}, which is not a weight; nothing was run. To load it, {ALONE}"
     return f"{path} cannot be read as weights: it is truncated, or not a torch file. Download it again."
+
+
+def weights_in(content: object, deepest: int = DEEPEST) -> object:
+    """Return the first state dict, or list of two, in the dicts of a file; None where there is none."""
+    if _is_state(content) or _is_pair(content):
+        return content
+    if not isinstance(content, dict) or not deepest:
+        return None
+    inside = (weights_in(content[name], deepest - 1) for name in HOLDERS if name in content)
+    return next((found for found in inside if found is not None), None)
+
+
+def _is_pair(candidate: object) -> TypeGuard[list[dict[str, Tensor]]]:
+    return isinstance(candidate, list) and len(candidate) == len(SIDES) and all(map(_is_state, candidate))
 
 
 def _joined(model: object, path: Path) -> dict[str, Tensor]:
     """Return one state dict; the two of a list get their encoder's name as prefix."""
-    if isinstance(model, list) and len(model) == len(SIDES) and all(map(_is_state, model)):
+    if _is_pair(model):
         encoders = zip(SIDES, model, strict=True)
         model = {f"{side}.{name}": tensor for side, state in encoders for name, tensor in state.items()}
     if not _is_state(model):
         raise CounterpartError(
-            f"{path} holds neither a state dict nor a list of two, for images and texts; pass a published checkpoint."
+            f"{path} holds neither a state dict nor a list of two, for images and texts. To load it, {ALONE}"
         )
     return {name.replace("our_model.", "pie_net."): tensor for name, tensor in strip_prefix(model).items()}
 
