@@ -55,6 +55,8 @@ COLUMNS = {
     "width": "Width of the picture in pixels.",
     "height": "Height of the picture in pixels.",
     "query": "1 if it is a query of the version.",
+    "image_query": "1 if the image is a query of the version.",
+    "caption_query": "1 if the caption is a query of the version.",
 }
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import parquet
 
-from dataset.exports.exported_tables import GROUP, pair_batches, with_ids, write_parquet
-from dataset.exports.gallery_rows import gallery_captions, gallery_images, query_keys
+from dataset.exports.exported_tables import GROUP, with_ids, write_parquet
+from dataset.exports.gallery_rows import gallery_captions, gallery_images, pairs_by_id, query_keys
 from dataset.exports.judgments_long import long_batches
 from dataset.exports.picture_column import AT_ONCE, PICTURE, pictured_images, with_features
 from dataset.exports.specification import Export
@@ -41,7 +41,7 @@ def write_data_files(export: Export) -> dict[str, Path]:
     image_queries = queries[Direction.IMAGE_TO_CAPTION]
     caption_queries = queries[Direction.CAPTION_TO_IMAGE]
     captions = ((*row, int(row.key in caption_queries)) for row in gallery_captions(export.version))
-    tables = {"pairs": with_ids(pair_batches(export.version, export.progress))}
+    tables = {"pairs": pairs_by_id(export)}
     if export.version.manifest["rounds"]:
         tables["judgments"] = with_ids(long_batches(export))
     tables |= {"captions": batches_of(captions, CAPTIONS), "images": _image_batches(export, image_queries)}

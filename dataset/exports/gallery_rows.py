@@ -5,9 +5,12 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
+import pyarrow as pa
+from pyarrow import compute
+
 from core.errors import CounterpartError, some_of
 from core.text import counted
-from dataset.exports.exported_tables import pair_rows
+from dataset.exports.exported_tables import pair_batches, pair_rows, with_ids
 from dataset.exports.specification import Export
 from dataset.models import Version
 from dataset.versions.file_rows import AUTOMATIC, GalleryRow
@@ -89,6 +92,17 @@ def query_keys(version: Version) -> dict[Direction, set[str]]:
 
 def excluded_keys(version: Version, kind: str) -> set[str]:
     return set(version.manifest[f"excluded_{kind}s"])
+
+
+def pairs_by_id(export: Export) -> Iterator[pa.RecordBatch]:
+    """Yield the pairs of a version for Parquet. ``image_query`` and ``caption_query`` are 1 where that side of a pair
+    is a query, without which no reader could score a model on them."""
+    queries = {direction: pa.array(sorted(keys), pa.string()) for direction, keys in query_keys(export.version).items()}
+    for batch in with_ids(pair_batches(export.version, export.progress)):
+        for side, direction in (("image", Direction.IMAGE_TO_CAPTION), ("caption", Direction.CAPTION_TO_IMAGE)):
+            asked = compute.is_in(batch[f"{side}_id"], queries[direction])
+            batch = batch.append_column(f"{side}_query", compute.cast(asked, pa.int8()))
+        yield batch
 
 
 def labelled_pairs(export: Export) -> Iterator[Labelled]:

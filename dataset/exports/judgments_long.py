@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 from pyarrow import compute
 
-from dataset.exports.exported_tables import judgment_batches, pair_batches, with_ids, write_csv, write_parquet
+from dataset.exports.exported_tables import judgment_batches, with_ids, write_csv, write_parquet
+from dataset.exports.gallery_rows import pairs_by_id
 from dataset.exports.specification import Export, Format
 from dataset.models import Version
 from hits.judge_designs import JudgeDesign
@@ -26,7 +27,7 @@ def write_parquet_files(export: Export) -> None:
     """Write ``<version>_pairs.parquet`` and, for a version with rounds, ``<version>_judgments.parquet``; the columns
     with ids are ``image_id`` and ``caption_id``."""
     name = export.version.name
-    write_parquet(export.folder / f"{name}_pairs.parquet", with_ids(pair_batches(export.version, export.progress)))
+    write_parquet(export.folder / f"{name}_pairs.parquet", pairs_by_id(export))
     if export.version.rounds.exists():
         write_parquet(export.folder / f"{name}_judgments.parquet", with_ids(long_batches(export)))
 

@@ -1,10 +1,11 @@
-"""A version as the site exported it, in the format ``eccv-json`` or ``qrels``."""
+"""A version as the site exported it: ``eccv-json``, ``qrels``, ``mteb``, ``parquet``, ``hf`` or ``croissant``."""
 
 import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,10 +18,15 @@ Judged = Mapping[str, Mapping[str, float]]
 """Query → item → gain: 1 a match, 0.5 a partial one of graded labels, 0 judged and no match."""
 
 _NAME = re.compile(rf"(.+)_({'|'.join(SIDES.values())})((?:_(?:strict|lenient|graded))?\.(?:json|qrels))")
+_TASK = re.compile(r"(.+)_(?:i2t|t2i)")
+_QRELS = "qrels/test.parquet"
+_PAIRS = "pairs.parquet"
+QUERIES = {"i2t": "image_query", "t2i": "caption_query"}
+"""Columns of a table of pairs: 1 where the image or the caption of a pair is a query."""
 
 
 def is_scored_on(name: str) -> bool:
-    """Whether a file of this name has the matches of one direction."""
+    """Whether a file of this name has the matches of one direction, for NumPy alone to score on."""
     return _NAME.fullmatch(name) is not None
 
 
@@ -36,26 +42,16 @@ class ExportedVersion:
         """Read the one export of positives in a folder; or that of the file, with the file of the other direction.
 
         Raises CounterpartError for a place without such an export, a folder with several, files of another content,
-        and an export without a match.
+        an export without a match, and Parquet where pyarrow is not installed.
         """
         path = Path(path)
-        folder = path if path.is_dir() else path.parent
-        exports: dict[tuple[str, str], dict[str, Path]] = {}
-        for file in sorted(folder.glob("*")):
-            if found := _NAME.fullmatch(file.name):
-                exports.setdefault((found[1], found[3]), {})[found[2]] = file
-        if path != folder:
-            exports = {key: files for key, files in exports.items() if path in files.values()}
-        if not exports:
+        name, judged = _lists_at(path) or _tasks_at(path) or _tables_at(path) or ("", {})
+        if not name:
             raise CounterpartError(
-                f"{path} is not an export to score on: it has no <version>_image_to_caption.json or .qrels. Export the "
-                "version as eccv-json or qrels."
+                f"{path} is not an export to score on: it has no <version>_image_to_caption.json or .qrels, no folder "
+                "<version>_i2t of mteb, and no table of pairs. Export the version as eccv-json, qrels, mteb, parquet "
+                "or hf."
             )
-        if len(exports) > 1:
-            names = [next(iter(files.values())).name for files in exports.values()]
-            raise CounterpartError(f"{path} holds {len(exports)} exports. Name a file of one: {some_of(names)}.")
-        (((name, _), files),) = exports.items()
-        judged = {direction: _read(files[side]) for direction, side in SIDES.items() if side in files}
         if not any(gain > 0 for lists in judged.values() for items in lists.values() for gain in items.values()):
             raise CounterpartError(f"{path} holds no match, so that nothing can be scored on it. Export it again.")
         return cls(name, judged)
@@ -85,6 +81,90 @@ class ExportedVersion:
             )
             found[direction] = Qrels.of_pairs(queries, items, [gain for of in lists.values() for gain in of.values()])
         return found
+
+
+def _lists_at(path: Path) -> tuple[str, dict[str, Judged]] | None:
+    """Read lists or qrels, a file for each direction."""
+    folder = path if path.is_dir() else path.parent
+    exports: dict[tuple[str, str], dict[str, Path]] = {}
+    for file in sorted(folder.glob("*")):
+        if found := _NAME.fullmatch(file.name):
+            exports.setdefault((found[1], found[3]), {})[found[2]] = file
+    if path != folder:
+        exports = {key: files for key, files in exports.items() if path in files.values()}
+    if not exports:
+        return None
+    _check_single(path, [next(iter(files.values())) for files in exports.values()])
+    (((name, _), files),) = exports.items()
+    return name, {direction: _read(files[side]) for direction, side in SIDES.items() if side in files}
+
+
+def _tasks_at(path: Path) -> tuple[str, dict[str, Judged]] | None:
+    """Read the qrels of MTEB's tasks, a folder for each direction."""
+    task = _TASK.fullmatch(path.name)
+    root = path.parent if task else path
+    found = {file.parent.parent.name: file for file in sorted(root.glob(f"*/{_QRELS}"))}
+    names = {one[1] for one in map(_TASK.fullmatch, found) if one and (not task or one[1] == task[1])}
+    if not names:
+        return None
+    _check_single(path, [root / f"{name}_i2t" for name in sorted(names)])
+    (name,) = names
+    sides = {direction: f"{name}_{direction}" for direction in SIDES}
+    return name, {direction: _of_task(root / side) for direction, side in sides.items() if side in found}
+
+
+def _of_task(folder: Path) -> Judged:
+    card = folder / "README.md"
+    full = 2 if card.is_file() and "graded-labels" in card.read_text(encoding="utf-8") else 1
+    asked, listed = ("image-", "caption-") if folder.name.endswith("_i2t") else ("caption-", "image-")
+    judged: dict[str, dict[str, float]] = {}
+    for row in _rows_of(folder / _QRELS, ("query-id", "corpus-id", "score")):
+        lists = judged.setdefault(str(row["query-id"]).removeprefix(asked), {})
+        lists[str(row["corpus-id"]).removeprefix(listed)] = row["score"] / full
+    return judged
+
+
+def _tables_at(path: Path) -> tuple[str, dict[str, Judged]] | None:
+    """Read a table of pairs; it says which of their images and captions are queries."""
+    files = [path] if path.is_file() else sorted([*path.glob(f"*_{_PAIRS}"), *path.glob(f"data/{_PAIRS}")])
+    files = [file for file in files if file.name.endswith(_PAIRS)]
+    if not files:
+        return None
+    _check_single(path, files)
+    (file,) = files
+    about = next(iter(sorted(file.parent.parent.glob("*_about"))), file.parent.parent)
+    name = file.name.removesuffix(f"_{_PAIRS}") if file.name != _PAIRS else about.name.removesuffix("_about")
+    judged: dict[str, dict[str, dict[str, float]]] = {direction: {} for direction in DIRECTIONS}
+    for row in _rows_of(file, ("image_id", "caption_id", "graded", "sources", *QUERIES.values())):
+        if row["sources"] != "automatic":  # nobody judged the pair
+            pair = row["image_id"], row["caption_id"]
+            for direction, (query, item) in zip(DIRECTIONS, (pair, pair[::-1]), strict=True):
+                if row[QUERIES[direction]]:
+                    judged[direction].setdefault(query, {})[item] = row["graded"] / 2
+    return name, {direction: lists for direction, lists in judged.items() if lists}
+
+
+def _rows_of(file: Path, columns: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Return the rows of a Parquet file. Raises CounterpartError for one without the columns."""
+    try:
+        from pyarrow import ArrowException, parquet
+    except ImportError as error:
+        raise CounterpartError(
+            f"{file.name} is Parquet. Run pip install counterpart-metrics[parquet], or export eccv-json."
+        ) from error
+    try:
+        if missing := [name for name in columns if name not in parquet.read_schema(file).names]:
+            raise CounterpartError(f"{file.name} has no column {some_of(missing)}. Export the version again.")
+        rows: list[dict[str, Any]] = parquet.read_table(file, columns=list(columns)).to_pylist()
+    except (OSError, ArrowException) as error:
+        raise CounterpartError(f"{file.name} is not readable Parquet. Export the version again.") from error
+    return rows
+
+
+def _check_single(path: Path, exports: list[Path]) -> None:
+    if len(exports) > 1:
+        names = some_of([export.name for export in exports])
+        raise CounterpartError(f"{path} holds {len(exports)} exports. Name a file of one: {names}.")
 
 
 def _read(file: Path) -> Judged:

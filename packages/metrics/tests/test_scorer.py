@@ -3,9 +3,11 @@
 import json
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow import parquet
 
 from counterpart_metrics import CounterpartError, ExportedVersion, Policies, compiled_ranks, evaluate, judged_ranks
 from counterpart_metrics.__main__ import main
@@ -76,6 +78,20 @@ def test_a_file_of_a_folder_of_several_exports_is_read_with_its_other_direction(
         ExportedVersion.read(export)
     assert list(ExportedVersion.read(export / f"v1_{I2T}.json").judged) == ["i2t", "t2i"]
     assert ExportedVersion.read(export / f"v1_{I2T}_strict.qrels").judged == {"i2t": {"1": {"10": 1.0}}}
+
+
+def test_an_export_of_tables_is_read_from_its_folder_or_its_table(tmp_path):
+    pairs = {"image_id": ["1", "1", "2"], "caption_id": ["10", "11", "12"], "graded": [2, 1, 2]}
+    sides = {"sources": ["", "cxc", "automatic"], "image_query": [1, 1, 1], "caption_query": [1, 0, 1]}
+    (tmp_path / "data").mkdir()
+    (tmp_path / "v1_about").mkdir()
+    table = tmp_path / "data/pairs.parquet"
+    parquet.write_table(pa.table(pairs | sides), table)
+    lists = {"i2t": {"1": {"10": 1.0, "11": 0.5}}, "t2i": {"10": {"1": 1.0}}}
+    assert ExportedVersion.read(tmp_path) == ExportedVersion.read(table) == ExportedVersion("v1", lists)
+    parquet.write_table(pa.table(pairs), table)
+    with pytest.raises(CounterpartError, match=r"no column sources, image_query, caption_query. Export the version"):
+        ExportedVersion.read(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from tests.commands import output_of
 
 POLICIES = [pair for pair in product(TIES, MISSING) if pair != ("interval", "interval")]
 FORMATS = ("eccv-json", "qrels")
+TABLES = ("mteb", "parquet", "hf")
 FIGURE = ("value", "low", "high", "queries")
 
 
