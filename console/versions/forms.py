@@ -48,14 +48,20 @@ class PublishForm(forms.Form):
     )
 
 
+def _benchmarks() -> list[tuple[str, str]]:
+    versions = Version.objects.exclude(name__in=ORDER).select_related("collection")
+    return [*((name, name) for name in ORDER), *((one.name, f"{one} of {one.collection}") for one in versions)]
+
+
 class BenchmarkForm(forms.Form):
     """Rankings to measure, uploaded or of a search, and the benchmarks."""
 
     benchmarks = forms.MultipleChoiceField(
-        choices=[(name, name) for name in ORDER],
+        choices=_benchmarks,
         initial=[name for name in ORDER if name != "pmrp"],
         widget=forms.CheckboxSelectMultiple,
-        help_text="Their ids are those of COCO’s test images and captions.",
+        help_text="Ids are those of COCO’s test images and captions; of a version, those of its collection, whose "
+        "leaderboard gets the figures too.",
     )
     rankings = UploadField(suffixes=tuple(FORMS), required=False, help_text=RANKINGS)
     retrieval = forms.ModelChoiceField(

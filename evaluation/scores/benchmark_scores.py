@@ -1,4 +1,4 @@
-"""Score files of rankings with COCO's ids on the named benchmarks. Nothing of it needs or changes the database."""
+"""Score files of rankings on benchmarks: the named ones with COCO's ids, exports with theirs, and released versions."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -8,16 +8,17 @@ from typing import Any
 from core.errors import CounterpartError, some_of
 from core.progress import Progress, silent, tracked
 from core.untrusted import json_items, json_pairs
-from counterpart_metrics import BENCHMARKS
-from counterpart_metrics.benchmark_targets import coco_ids, plausible_targets, target_named
+from counterpart_metrics import BENCHMARKS, METRICS, SCORED, ExportedVersion
+from counterpart_metrics.benchmark_targets import plausible_targets, target_named
 from counterpart_metrics.needed_lists import needs_of
 from counterpart_metrics.ranking_files import model_names
-from counterpart_metrics.targets import Reading
+from counterpart_metrics.targets import Reading, Target
+from dataset.models import Version
 from evaluation.ranking_files import stream_rankings
 from evaluation.scores.boards import Board, joined
 from evaluation.scores.evaluate_parameters import EvaluateParameters
-from evaluation.scores.leaderboard import board_from
-from evaluation.scores.scoring import Scored, score_rankings
+from evaluation.scores.leaderboard import board_from, estimand_of
+from evaluation.scores.scoring import Scored, evaluate_version, score_rankings
 
 ORDER = ("eccv", "cxc", "coco-1k", "coco-5k", "pmrp")  # of table 4
 
@@ -25,35 +26,62 @@ ORDER = ("eccv", "cxc", "coco-1k", "coco-5k", "pmrp")  # of table 4
 def evaluate_benchmarks(
     names: Sequence[str], paths: Sequence[Path], parameters: EvaluateParameters, *, progress: Progress = silent
 ) -> Board:
-    """Score each file on each benchmark; return the board of them all.
+    """Score each file on each benchmark: those of ``ORDER``, exports by their place, and released versions, on which
+    the rankings are registered and scored as by ``evaluate_version``; return the board of them all.
 
     Raises CounterpartError for unknown benchmarks, files that cannot be read or whose models would have one name, and
     rankings without some of the queries, with their number.
     """
-    check_benchmarks(names, has_categories=parameters.categories is not None)
-    targets = [target_named(name) for name in ORDER if name in names and name != "pmrp"]
-    if parameters.categories and "pmrp" in names:
-        targets += plausible_targets(read_categories(parameters.categories), parameters.zeta)
     models = [parameters.model] if parameters.model else model_names(paths)
-    scored = [
-        _scored_file(path, [Reading(name, target, parameters.policies) for target in targets])
-        for path, name in zip(tracked(paths, "models", progress, every=1), models, strict=True)
+    named, versions, exports = benchmarks_named(names, parameters)
+    worlds = [world for world in ([*named], *([one] for one in exports)) if world]  # targets that share their ids
+    found: list[tuple[Target, list[Scored]]] = [(target, []) for world in worlds for target in world]
+    for path, model in zip(tracked(paths, "models", progress, every=1), models, strict=True):
+        scored = (_scored_file(path, [Reading(model, one, parameters.policies) for one in world]) for world in worlds)
+        for (_, column), of_model in zip(found, chain.from_iterable(scored), strict=True):
+            column.extend(of_model)
+    compare = not parameters.policies.leave_interval
+    boards = [
+        (target.name, board_from(column, estimand=f"matches of {target.name}", compare=compare))
+        for target, column in found
     ]
-    return joined(
-        (
-            target.name,
-            board_from(
-                chain.from_iterable(column),
-                estimand=f"matches of {target.name}",
-                compare=not parameters.policies.leave_interval,
-            ),
+    for version in versions:
+        on_it = evaluate_version(
+            version, rankings=paths, model=parameters.model, policies=parameters.policies, progress=progress
         )
-        for target, column in zip(targets, zip(*scored, strict=True), strict=True)
-    )
+        boards.append((version.name, board_from(on_it, estimand=estimand_of(version), compare=compare)))
+    return joined(boards)
 
 
 def _scored_file(path: Path, readings: Sequence[Reading]) -> list[list[Scored]]:
-    return score_rankings(stream_rankings(path, coco_ids(), needs=needs_of(readings)), readings)
+    scored = score_rankings(stream_rankings(path, readings[0].target.ids(), needs=needs_of(readings)), readings)
+    for reading in readings:
+        reading.check_known()
+    return scored
+
+
+def benchmarks_named(
+    names: Sequence[str], parameters: EvaluateParameters
+) -> tuple[list[Target], list[Version], list[Target]]:
+    """Return the named benchmarks, the released versions, and the exports at a place. Raises CounterpartError for
+    others."""
+    named = [name for name in ORDER if name in names]
+    others = [name for name in dict.fromkeys(names) if name not in ORDER]
+    known = Version.objects.in_bulk(others, field_name="name")
+    places = [Path(name) for name in others if name not in known]
+    if unknown := [str(place) for place in places if not place.exists()]:
+        released = some_of(list(Version.objects.order_by("-released_at").values_list("name", flat=True)) or ["none"])
+        raise CounterpartError(
+            f"Unknown benchmarks {some_of(unknown)}: neither a file or folder of an export, nor a released version "
+            f"({released}), nor one of {', '.join(ORDER)}."
+        )
+    if named or not others:
+        check_benchmarks(named, has_categories=parameters.categories is not None)
+    targets = [target_named(name) for name in named if name != "pmrp"]
+    if parameters.categories and "pmrp" in named:
+        targets += plausible_targets(read_categories(parameters.categories), parameters.zeta)
+    metrics = {metric: METRICS[metric] for metric in SCORED}
+    return targets, list(known.values()), [ExportedVersion.read(place).target(metrics) for place in places]
 
 
 def check_benchmarks(names: Sequence[str], *, has_categories: bool) -> None:

@@ -13,6 +13,7 @@ from django.utils import timezone
 from annotation.models import Judgment
 from core.files.stored_files import write_file
 from counterpart_metrics import SCORED
+from dataset.exports import export_version
 from dataset.models import Version
 from evaluation.models import Run, Score
 from evaluation.scores.scoring import evaluate_version
@@ -129,6 +130,21 @@ def test_the_tables_have_averages_first_and_say_where_lists_were_short(evaluate)
     rows = [row.replace("*", "").split() for row in tables[2::4]]
     assert rows == [["model_a", *cells] for cells in (averages, i2t, t2i)]
     assert note.startswith("model_a image → captions: 1 query has more positives")
+
+
+def test_a_version_and_its_export_are_benchmarks_with_equal_figures(evaluate, tmp_path):
+    export_version(Version.objects.get(), format="qrels", out=tmp_path / "theirs")
+    file = tmp_path / "theirs/v1_image_to_caption_lenient.qrels"
+    place = file.rename(file.with_name(file.name.replace("v1_", "flickr_")))  # another site's, of one direction
+    words = ("--benchmark", f"{place},v1", "--rankings", str(tmp_path / "model_a.json"))
+    found = json.loads(output_of("evaluate", *words, "--json"))["model_a"]
+    values = {name: {m: one["value"] for m, one in found[name]["i2t"].items()} for name in ("v1", "flickr")}
+    assert values["v1"] == values["flickr"]
+    assert values["v1"]["mAP@R"] == 0.75
+    assert [run.model for run in Run.objects.filter(scores__version__name="v1").distinct()] == ["model_a"]
+    assert "v1 average of both" in output_of("evaluate", *words)
+    with pytest.raises(CommandError, match=r"Unknown benchmarks v2: .* nor a released version \(v1\), nor one of eccv"):
+        output_of("evaluate", "--benchmark", "v1,v2", *words[2:])
 
 
 def test_models_are_compared_with_the_best(evaluate, tmp_path):

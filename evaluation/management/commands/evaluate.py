@@ -39,7 +39,8 @@ class Command(ActCommand):
             "--benchmark",
             type=lambda text: text.split(","),
             metavar="B,B",
-            help=f"named benchmarks on COCO's test images: {', '.join(ORDER)}; ids are COCO's, nothing is stored",
+            help=f"benchmarks: {', '.join(ORDER)}, with COCO's ids; released versions by name; exports of any site by "
+            "their file or folder (eccv-json, qrels, mteb, parquet, hf), with the ids of its files",
         )
         parser.add_argument(
             "--rankings",

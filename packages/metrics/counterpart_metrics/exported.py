@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from counterpart_metrics.arrays import DIRECTIONS, SIDES, Qrels
+from counterpart_metrics.binary import Metric
 from counterpart_metrics.errors import CounterpartError, some_of
 from counterpart_metrics.ids import Ids, OpenKeys
+from counterpart_metrics.targets import Target
 from counterpart_metrics.text_files import read_text
 
 Judged = Mapping[str, Mapping[str, float]]
@@ -65,6 +67,11 @@ class ExportedVersion:
             for items in lists.values():
                 listed.extend(items)
         return Ids(OpenKeys(sides[0]), OpenKeys(sides[1]))
+
+    def target(self, metrics: Mapping[str, Metric]) -> Target:
+        """Return the version as a target of scoring, of the ids in the export and of all that rankings name."""
+        ids = self.ids()
+        return Target.of(self.name, metrics, self.qrels(ids), lambda: ids)
 
     def qrels(self, ids: Ids) -> dict[str, Qrels]:
         """Return the judgments by direction, with the numbers of ``ids``."""
@@ -136,7 +143,7 @@ def _tables_at(path: Path) -> tuple[str, dict[str, Judged]] | None:
     name = file.name.removesuffix(f"_{_PAIRS}") if file.name != _PAIRS else about.name.removesuffix("_about")
     judged: dict[str, dict[str, dict[str, float]]] = {direction: {} for direction in DIRECTIONS}
     for row in _rows_of(file, ("image_id", "caption_id", "graded", "sources", *QUERIES.values())):
-        if row["sources"] != "automatic":  # nobody judged the pair
+        if row["sources"] != "automatic":  # rejected without a judgment
             pair = row["image_id"], row["caption_id"]
             for direction, (query, item) in zip(DIRECTIONS, (pair, pair[::-1]), strict=True):
                 if row[QUERIES[direction]]:

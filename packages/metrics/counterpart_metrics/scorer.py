@@ -16,7 +16,7 @@ from counterpart_metrics.figures import Figure, average, figure_of
 from counterpart_metrics.json_lists import blocks_of
 from counterpart_metrics.policies import DEFAULT, Policies
 from counterpart_metrics.ranking_files import stream_rankings
-from counterpart_metrics.targets import Reading, Target
+from counterpart_metrics.targets import Reading
 
 AVERAGE = "average"
 # In the order of ECCV Caption's table 4, then those of its appendix.
@@ -61,21 +61,16 @@ def evaluate(
     if unknown := [name for name in metrics if name not in SCORERS]:
         raise CounterpartError(f"Unknown metrics {some_of(unknown)}: use {', '.join(SCORERS)}.")
     model = model or ("rankings" if isinstance(rankings, Mapping) else Path(rankings).stem)
-    ids = version.ids()
-    chosen = {name: SCORERS[name] for name in metrics}
-    reading = Reading(model, Target.of(version.name, chosen, version.qrels(ids), lambda: ids), policies)
+    target = version.target({name: SCORERS[name] for name in metrics})
+    ids = target.ids()
+    reading = Reading(model, target, policies)
     if isinstance(rankings, Mapping):
         blocks = blocks_of(model, ids, _members(rankings))
     else:
         blocks = stream_rankings(Path(rankings), ids)
     for block in blocks:
-        if block.direction in version.judged:
-            reading.add(block)
-    if not reading.directions:
-        known = [query for lists in version.judged.values() for query in lists]
-        raise CounterpartError(
-            f"{model} ranks no query of {version.name}. Use the ids of the export, such as {some_of(known)}."
-        )
+        reading.add(block)
+    reading.check_known()
     notes = [cut.note(direction) for direction, cut in reading.truncated.items()]
     return {
         name: Scores(

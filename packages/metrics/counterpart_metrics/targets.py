@@ -105,7 +105,7 @@ class Reading:
     def add(self, block: Block) -> None:
         """Score the block's queries. Raises CounterpartError for an item listed twice, and as the policies do."""
         direction, rankings = block
-        for place, part in enumerate(self.target.parts[direction]):
+        for place, part in enumerate(self.target.parts.get(direction, ())):
             mine = np.isin(part.queries, rankings.queries)
             if not mine.any():
                 continue
@@ -140,6 +140,15 @@ class Reading:
             }
             for model, side in sides.items()
         }
+
+    def check_known(self) -> None:
+        """Raise CounterpartError if no query of the target is ranked: its ids are others."""
+        if not self.directions:
+            sides = self.target.parts.items()
+            known = [name for one, parts in sides for part in parts for name in self._names(one)(part.queries[:9])]
+            raise CounterpartError(
+                f"{self.model} ranks no query of {self.target.name}. Use its ids, such as {some_of(known)}."
+            )
 
     def check_covered(self) -> None:
         """Raise CounterpartError if a direction has no rankings of some queries, with their number."""

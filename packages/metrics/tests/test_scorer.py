@@ -131,7 +131,7 @@ def test_an_invalid_export_is_refused_by_name(tmp_path, name, content, problem):
         (
             "a.json",
             '{"i2t": {"one": [10], "two": [12]}}',
-            "ranks no query of v1. Use the ids of the export, such as 1, 2",
+            "ranks no query of v1. Use its ids, such as 1, 2",
         ),
         ("a.json", '{"i2t": {"1": [10]}}', "1 of 2 queries have no ranking: 2. Rank every query"),
         ("a.json", '{"i2t": {"1": [10, 10], "2": [12]}}', "The ranking of query 1 lists an item twice"),

@@ -9,6 +9,8 @@ from django.core.management import call_command
 
 import counterpart_metrics as metrics
 from core.models import Job
+from tests.dataset.releasing import release_version
+from tests.factories import make_collection, make_sample
 
 pytestmark = pytest.mark.django_db
 
@@ -51,6 +53,16 @@ def test_uploaded_rankings_get_the_figures_of_the_command(measure, researcher, r
     assert (row.model, rest) == ("clip", [])
     assert [cell.figure.value for cell in cells] == [said[one.part][one.metric]["value"] for one in columns]
     assert str(Job.objects.get().pk) in researcher.get("/benchmarks/").text
+
+
+def test_a_version_is_a_benchmark_of_the_page_and_its_leaderboard_has_the_run(measure, researcher):
+    zoo = make_collection(images=2, captions_each=2)
+    release_version("v1", collection=zoo, sample=make_sample(zoo), merge="original")
+    lists = json.dumps({"t2i": {str(caption): [caption // 2] for caption in range(4)}}).encode()
+    page = measure(benchmarks=["v1"], rankings=SimpleUploadedFile("mine.json", lists))
+    shown = researcher.get(page.context["outcome"].url)
+    assert [cell.percent for _, cells in shown.context["boards"]["v1"].lines() for cell in cells] == ["100.0"] * 5
+    assert "mine" in researcher.get("/collections/zoo/leaderboard/?version=v1").text
 
 
 @pytest.mark.parametrize(
