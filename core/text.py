@@ -1,8 +1,8 @@
-"""Texts and names that people enter, and safe cells of CSV files."""
+"""Texts and names that people enter, safe cells of CSV files, and tables of text."""
 
 import csv
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from io import StringIO
 from typing import Any, TypeVar
 
@@ -62,6 +62,19 @@ def csv_line(cells: Iterable[object]) -> str:
     buffer = StringIO()
     csv.writer(buffer).writerow([harmless(str(cell)) for cell in cells])
     return buffer.getvalue()
+
+
+def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
+    """Return aligned columns under their heads: the first ``left`` to the left, the others to the right."""
+    lines = [list(heads), *map(list, rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if column < left else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
 
 
 MAX_NAME = 80

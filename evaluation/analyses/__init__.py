@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from core.extensions import ANALYSES, modules_in
 from core.parameters import Parameters
+from core.text import text_table as text_table
 from mitl.charts.drawing import Spec
 
 
@@ -48,19 +49,6 @@ def parameters_of(subject: ModuleType) -> type[Parameters]:
     """Return the class of the parameters that the analysis of a subject takes."""
     declared: type[Parameters] = get_type_hints(subject.analyse)["parameters"]
     return declared
-
-
-def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
-    """Return aligned columns under their heads: the first ``left`` to the left, the others to the right."""
-    lines = [list(heads), *map(list, rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if column < left else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    )
 
 
 def matrix_table(title: str, names: Sequence[str], matrix: NDArray[np.float64], form: str) -> str:
