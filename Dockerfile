@@ -17,7 +17,7 @@ RUN sed -n '/^torch==/,/[^\\]$/p' locked.txt > torch.txt \
 FROM python AS source
 WORKDIR /app
 COPY . .
-RUN rm -r packages/emulators packages/client packages/*/tests crowd/management/commands/*_emulator.py
+RUN rm -r packages/emulators packages/client packages/*/tests crowd/management/commands/emulate.py
 # Compiled here, as the root of a container is read-only.
 RUN python -m compileall -q --invalidation-mode unchecked-hash .
 

@@ -11,16 +11,22 @@ from django.core.management.base import BaseCommand, CommandParser
 from core.commands import ActCommand
 
 OLD_NAMES = {
+    "audit": "reconcile_books",
     "bonus": "pay bonus",
     "cleanup": "review cleanup",
     "conflicts": "review conflicts",
+    "costs": "ledger --platform",
     "decide": "review decide",
     "exclude": "review exclude",
     "mark_paid": "pay mark",
+    "mturk_emulator": "emulate mturk",
     "pay_for_outage": "pay outage",
     "payments": "pay list",
+    "prolific_emulator": "emulate prolific",
+    "resume": "pause --resume",
     "review_queue": "review queue",
     "top_up": "pay floor",
+    "write_to_workers": "message",
 }
 """What the old names of merged commands run until the next version: a command, and words put before what is typed."""
 

@@ -252,7 +252,7 @@ def _of_unclear(round: Round) -> Iterator[Difference]:
     for row in unclear_payments().filter(round=round):
         if patiently(partial(is_listed, row)):
             payment = payment_of(row)
-            note = partial(settle, row, was_paid=True, by="audit")
+            note = partial(settle, row, was_paid=True, by="repair")
             name = f"bonus for assignment {payment.assignment.outside_key}"
             yield Difference(Kind.OTHER_STATUS, name, "unclear", f"${payment.amount} paid", "record the payment", note)
 
@@ -278,7 +278,7 @@ def _keep(posting: Posting, listed: Listed) -> int:
 
 
 def _resume(call: Outbox) -> None:
-    if not send_again(call, actor="audit"):
+    if not send_again(call, actor="repair"):
         posting = Posting.objects.get(pk=call.subject.partition(":")[2])
         put(Outbox.Call.PUBLISH, posting, round=call.round, channel=call.channel, environment=call.environment)
 
@@ -296,5 +296,5 @@ def _extend(posting: Posting) -> None:
 
 def _pay_again(payment: Payment) -> None:
     """Owe again what the platform has not paid. The call reads the platform's list before it pays."""
-    if mark_unpaid(payment, actor="audit"):
+    if mark_unpaid(payment, actor="repair"):
         order_payment(payment)

@@ -1,4 +1,4 @@
-"""The jobs on a round that is on a platform: publish, sync, audit and repair."""
+"""The jobs on a round that is on a platform: publish, sync, reconcile the books and repair them."""
 
 from decimal import Decimal
 from typing import Any
@@ -25,7 +25,7 @@ from crowd.sync import sync_round
 from hits.models import Round
 
 MOST_ERRORS = 3  # shown in one line
-MOST_DIFFERENCES = 500  # stored by one audit
+MOST_DIFFERENCES = 500  # stored by one comparison
 
 
 @job("console.tasks.publish", needs=("hits.launch_round",), acts=True)
@@ -96,7 +96,7 @@ def audit(job: Job, progress: JobProgress) -> str:
 
 @job("console.tasks.repair", needs=("hits.launch_round",), acts=True)
 def repair(job: Job, progress: JobProgress) -> str:
-    """Repair the differences that an audit lists and that still exist, then audit the round again.
+    """Repair the differences that a comparison lists and that still exist, then compare again.
 
     Raises CounterpartError as ``find_differences`` does.
     """
@@ -112,7 +112,7 @@ def repair(job: Job, progress: JobProgress) -> str:
 
 
 def keep_audit(round: Round, current: list[Difference], *, actor: str, repaired: int | None = None) -> str:
-    """Store an audit; return the outcome in a sentence."""
+    """Store a comparison of the books; return the outcome in a sentence."""
     rows = [_stored(difference) for difference in current[:MOST_DIFFERENCES]]
     with transaction.atomic():
         Audit.objects.create(round=round, by=actor, differences=rows, repaired=repaired)

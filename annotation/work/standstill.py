@@ -175,7 +175,7 @@ def _way_in(round: Round, admission: Admission) -> str:
 def _pause(facts: Facts) -> list[Hold]:
     if facts.round.paused_at is None or any(one.command for one in facts.platform):
         return []
-    return [Hold("paused", "A person paused the round here.", f"resume {facts.round}", by="a person here")]
+    return [Hold("paused", "A person paused the round here.", f"pause {facts.round} --resume", by="a person here")]
 
 
 def _ceiling(balance: Balance, round: Round) -> list[Hold]:

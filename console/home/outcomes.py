@@ -86,7 +86,7 @@ _to_collection = _to("Collection", Collection, "collection", "collection")
 _to_annotator = _to("Annotator", Annotator, "name", "annotator")
 _to_version = _to("Version", Version, "version", "version")
 _to_round = _to("Round", Round, "round", "round")
-_to_audit = _to("Audit of", Round, "round", "audit")
+_to_audit = _to("Books of", Round, "round", "audit")
 
 
 def _to_version_or_round(job: Job) -> JobLink | None:

@@ -1,4 +1,4 @@
-"""A round on its platform: sync, costs, audit and repair, the calls to it, and payment for lost submissions."""
+"""A round on its platform: sync, costs, books and their repair, the calls to it, and payment for lost submissions."""
 
 from typing import Any
 from uuid import UUID
@@ -65,7 +65,7 @@ def round_prolong(request: StaffRequest, name: str) -> HttpResponse:
 
 @members_only.reads
 def audit(request: HttpRequest, name: str) -> HttpResponse:
-    """The differences that the latest audit found."""
+    """The differences between the books and the platform, as found last."""
     found = _round_or_404(name)
     context = {"round": found, "environment": _environment(found), **_latest(found), "job": _live_audit(found)}
     return render(request, "console/platforms/audit.html", context)
@@ -73,9 +73,11 @@ def audit(request: HttpRequest, name: str) -> HttpResponse:
 
 @researchers_only.acts
 def audit_start(request: StaffRequest, name: str) -> HttpResponse:
-    """Start an audit, which changes nothing."""
+    """Start to compare the books with the platform, which changes nothing."""
     found = _round_or_404(name)
-    job = open_once(f"Audit {found}", jobs.audit.name, {"round": found.name}, lock=found, by=request.user)
+    job = open_once(
+        f"Compare {found} with its platform", jobs.audit.name, {"round": found.name}, lock=found, by=request.user
+    )
     return redirect("job", job.pk)
 
 
@@ -93,7 +95,7 @@ def audit_repair(request: StaffRequest, name: str) -> HttpResponse:
         )
     audit = latest["audit"]
     if request.POST.get("audit") != str(audit.pk):
-        messages.error(request, "A newer audit exists. Check its differences, then repair them.")
+        messages.error(request, "The books were compared again. Check the differences, then repair them.")
         return redirect("audit", name)
     params = {"round": found.name, "audit": audit.pk}
     job = open_once(f"Repair {found}", jobs.repair.name, params, lock=found, same=["round"], by=request.user)
@@ -173,7 +175,7 @@ def submission_pay(request: StaffRequest, assignment_id: int) -> HttpResponse:
 
 
 def _latest(round_: Round) -> dict[str, Any]:
-    """Return the latest audit with its differences: those that can be repaired, and those left to a person."""
+    """Return the latest comparison with its differences: those that can be repaired, and those left to a person."""
     audit: Audit | None = round_.audits.first()
     rows = audit.differences if audit else []
     return {

@@ -121,5 +121,5 @@ def _hold(by: By, cell: StudyCell, postings: Sequence[Posting]) -> Hold:
     seen = first.seen_at or first.created_at
     says = cell.says.format(label=channels.get(first.channel).label, status=first.status, seen=seen)
     text = f"{counted(len(postings), 'HIT')}: {says}" if first.hit else says
-    command = f"resume {first.round}" if cell.act is Remedy.RESUME else ""
+    command = f"pause {first.round} --resume" if cell.act is Remedy.RESUME else ""
     return Hold("platform", text, command, by=by.value, goes_on=cell.goes_on)

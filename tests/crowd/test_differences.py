@@ -181,7 +181,7 @@ def test_a_round_in_the_house_has_nothing_to_be_held_against(begun_round):
 
 def test_the_command_changes_nothing_without_repair(begun_round, commit):
     Payment.objects.update(state="owed", paid_at=None)
-    looked = figures_printed("audit", begun_round.name)
+    looked = figures_printed("reconcile_books", begun_round.name)
     assert (looked["differences"], Payment.objects.get().state) == (1, "owed")
-    assert figures_printed("audit", begun_round.name, repair=True)["mended"] == 1
+    assert figures_printed("reconcile_books", begun_round.name, repair=True)["mended"] == 1
     assert Assignment.objects.get().state == "accepted"

@@ -78,8 +78,8 @@ def test_a_pause_of_prolific_itself_is_notified_once_and_ends_with_resume(full, 
     assert resumed.study().status == "PAUSED"
     assert texts(full) == [f"{ITSELF} No new worker comes until it is resumed."]
     assert (pauses_of([full])[full.pk], notified()) == ("the platform", [("paused", "the platform", "resume")])
-    assert "(resume round-1)" in call_command("sync", full.name)
-    assert call_command("resume", full.name) == "Round round-1 gives out HITs again."
+    assert "(pause round-1 --resume)" in call_command("sync", full.name)
+    assert call_command("pause", full.name, resume=True) == "Round round-1 gives out HITs again."
     assert (resumed.study().status, texts(full), pauses_of([full])[full.pk]) == ("ACTIVE", [], "")
     with commit(execute=True):
         resumed.work()
@@ -119,7 +119,7 @@ def test_a_study_that_was_stopped_there_cannot_be_resumed_and_resume_says_so(beg
     sync(begun_round, commit)
     assert texts(begun_round)[0].startswith("It was stopped on Prolific, not from here.")
     assert notified() == [("stopped", "on the platform, not from here", "look at the platform")]
-    assert "was stopped on Prolific" in call_command("resume", begun_round.name)
+    assert "was stopped on Prolific" in call_command("pause", begun_round.name, resume=True)
     with commit(execute=True):
         close_round(begun_round, actor="robin")
     assert texts(begun_round) == []

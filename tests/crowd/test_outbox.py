@@ -271,7 +271,7 @@ def test_whom_the_platform_could_not_reach_is_listed_and_kept(rehearsal, commit,
         rehearsal.work(hit_id, rehearsal.worker(), wrong_controls=wrong)
     sync(made, commit)  # two are paid; the third waits for a person, so MTurk does not let us write to them
     words = ("--subject", "Thanks", "--text", "The round is done.", "--by", person.username)
-    figures = figures_printed("write_to_workers", made.name, *words)
+    figures = figures_printed("message", made.name, *words)
     waiting = Assignment.objects.get(state="flagged").worker
     assert (figures["workers"], figures["not delivered"], figures["calls waiting or failed"]) == (3, 1, 0)
     assert [failure["worker"] for failure in figures["failures"]] == [str(waiting)]
@@ -279,7 +279,7 @@ def test_whom_the_platform_could_not_reach_is_listed_and_kept(rehearsal, commit,
     assert [message.worker for message in Message.objects.exclude(failure="")] == [waiting]
     assert Outbox.objects.filter(call="message").count() == 1
     with pytest.raises(CommandError, match="no recipients"):
-        call_command("write_to_workers", made.name, *words)
+        call_command("message", made.name, *words)
 
 
 def test_a_worker_without_an_address_cannot_be_written_to(db):

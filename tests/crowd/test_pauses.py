@@ -112,7 +112,7 @@ def test_a_paused_round_of_the_browser_pool_takes_answers_and_leases_no_hit_unti
     assert lease_seat(made, worker=held.worker) == held
     submit_answers(held, answers=right_answers(held), active_seconds=300)
     assert Assignment.objects.get().state == "submitted"
-    call_command("resume", made.name)
+    call_command("pause", made.name, resume=True)
     assert lease_seat(made, worker=make_worker()) is not None
     assert not Outbox.objects.exists()
 
@@ -129,14 +129,14 @@ def test_a_paused_round_has_no_forecast_and_is_not_simulated(db):
         call_command("simulate", made.name)
 
 
-@pytest.mark.parametrize("command", ["pause", "resume"])
+@pytest.mark.parametrize("resume", [False, True])
 @pytest.mark.parametrize("state", ["draft", "closed", "on mturk"])
-def test_rounds_that_give_out_no_hits_of_ours_are_refused_in_one_line(db, command, state):
+def test_rounds_that_give_out_no_hits_of_ours_are_refused_in_one_line(db, resume, state):
     made = make_round(published=state != "draft")
     if state == "on mturk":
         put_on_platform(made)
     if state == "closed":
         close_round(made, actor="robin")
     with pytest.raises(CommandError, match=state.removeprefix("on ")):
-        call_command(command, made.name)
+        call_command("pause", made.name, resume=resume)
     assert not Outbox.objects.filter(call="pause").exists()

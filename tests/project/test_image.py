@@ -45,8 +45,8 @@ def test_the_image_has_neither_emulators_nor_documents_nor_tests():
         name for name in product() if fnmatch(name, "packages/client/*") or fnmatch(name, "packages/emulators/*")
     ]
     assert not [name for name in product() if fnmatch(name, "packages/*/tests/*")]
-    assert not [name for name in product() if name.endswith("_emulator.py")]
-    assert {"packages/emulators/counterpart_emulators/__init__.py", "crowd/management/commands/mturk_emulator.py"} <= {
+    assert not [name for name in product() if name.endswith("commands/emulate.py")]
+    assert {"packages/emulators/counterpart_emulators/__init__.py", "crowd/management/commands/emulate.py"} <= {
         *context()
     }  # for rehearsals
 

@@ -85,4 +85,4 @@ def test_a_whole_round_ends_with_every_answer_stored_once_and_all_workers_paid_o
     assert late, "no worker ran out of time after answering"
     assert {each.status for each in late} <= {"TIMED-OUT", "RETURNED"}
     assert made.seats.filter(state="open").count() == 0
-    assert figures_printed("audit", "show")["differences"] == 0
+    assert figures_printed("reconcile_books", "show")["differences"] == 0

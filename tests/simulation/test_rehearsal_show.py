@@ -68,7 +68,7 @@ def test_a_whole_round_ends_with_every_answer_stored_once_and_every_cent_account
     assert Judgment.objects.count() == 18 * submitted
     assert theirs.spent == {"reward": submitted * Decimal("1.00"), "fee": submitted * Decimal("0.20")}
     assert max(Counter(submitted_there(there)).values()) == 1
-    assert figures_printed("audit", "show") == {"differences": 0, "platform": []}
+    assert figures_printed("reconcile_books", "show") == {"differences": 0, "platform": []}
     ledger = figures_printed("ledger", "show")
     assert (ledger["planned"], ledger["held"], ledger["owed"]) == ("0.00", "0.00", "0.00")
     assert Decimal(ledger["paid"]) + Decimal(ledger["fees"]) == theirs.total == Decimal("1.20") * submitted

@@ -65,7 +65,7 @@ def test_a_draft_and_a_closed_round_take_no_worker(joined):
 
 def test_a_pause_of_a_person_here_is_resumed(joined):
     pause_round(joined, actor="robin")
-    assert holds(joined) == [("paused", "resume round-1", False)]
+    assert holds(joined) == [("paused", "pause round-1 --resume", False)]
 
 
 @pytest.mark.parametrize(

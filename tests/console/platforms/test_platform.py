@@ -70,7 +70,7 @@ def test_an_audit_of_two_sides_that_agree_says_so_and_has_nothing_to_confirm(
 ):
     Job.objects.create(title="Audit", task="console.tasks.audit", params={"round": "another"}, state="running")
     answer = researcher.get("/rounds/round-1/audit/")
-    assert ("No audit yet." in answer.text, answer.context["job"]) == (True, None)
+    assert ("Not compared yet." in answer.text, answer.context["job"]) == (True, None)
     assert press(researcher, commit, "audit/start").message == "No differences."
     assert "No differences." in researcher.get("/rounds/round-1/audit/").text
     assert researcher.get("/rounds/round-1/audit/repair/").url == "/rounds/round-1/audit/"
@@ -90,7 +90,7 @@ def test_looking_names_the_differences_and_mends_nothing(researcher, half_judged
     earlier = Audit.objects.get().pk
     press(researcher, commit, "audit/start")
     answer = researcher.post("/rounds/round-1/audit/repair/", {"audit": earlier}, follow=True)
-    assert "A newer audit exists." in answer.text
+    assert "The books were compared again." in answer.text
     assert Payment.objects.get().state == "owed"
 
 

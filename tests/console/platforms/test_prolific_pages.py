@@ -104,12 +104,16 @@ def test_a_pause_on_the_platform_is_shown_with_the_act_on_page_home_and_api(half
     sync(half_judged, commit)
     said = "It was paused on the platform, not from here. No new worker comes until it is resumed."
     page = researcher.get(f"/rounds/{half_judged}/").text
-    assert (said in page, "<code>resume round-1</code>" in page, 'value="no">Resume<' in page) == (True, True, True)
+    assert (said in page, "<code>pause round-1 --resume</code>" in page, 'value="no">Resume<' in page) == (
+        True,
+        True,
+        True,
+    )
     assert said in researcher.get("/").text
     answer = caller_for(User.objects.get(username="researcher"), "rounds:read").get(f"/rounds/{half_judged}").json()
     by = "on the platform, not from here"
     assert (answer["paused"], answer["paused_by"]) == (True, by)
-    hold = {"kind": "platform", "text": said, "command": "resume round-1", "by": by, "goes_on": False}
+    hold = {"kind": "platform", "text": said, "command": "pause round-1 --resume", "by": by, "goes_on": False}
     assert hold in answer["waits_for"]
 
 
@@ -118,7 +122,7 @@ def test_costs_agree_with_prolifics_calculator_and_wallet(half_judged, rehearsal
     page = researcher.get(f"/rounds/{half_judged}/costs/").text
     assert "$8.40" in page  # three places of 2.00, with 33.3% and 20% tax on that
     capsys.readouterr()
-    call_command("costs", half_judged.name, json=True)
+    call_command("ledger", half_judged.name, platform=True, json=True)
     figures = json.loads(capsys.readouterr().out)
     assert (figures["places"], figures["all places"], figures["spent"]) == (3, "8.40", "2.80")
     assert (figures["reserved"], figures["owed"], figures["to come"]) == ("5.60", "0.00", "0.00")

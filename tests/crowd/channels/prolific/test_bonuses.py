@@ -67,7 +67,7 @@ def test_only_a_person_sends_an_unclear_bonus_again(resumed, commit, paid):
     row = unclear(resumed, commit, paid)
     with commit(execute=True):
         send_failed_again(paid, actor="robin")
-    call_command("audit", paid.name, repair=True)
+    call_command("reconcile_books", paid.name, repair=True)
     rest(paid, resumed, commit, times=10)
     assert resumed.bonuses() == []
     row.refresh_from_db()
@@ -181,5 +181,5 @@ def test_an_audit_never_orders_a_bonus_that_is_not_listed(resumed, commit, paid)
     Outbox.objects.filter(subject=f"annotation.payment:{payment.pk}").update(state="done")
     Payment.objects.filter(pk=payment.pk).update(state="paid", paid_at=timezone.now())
     with suppress(CommandError):
-        call_command("audit", paid.name, repair=True)
+        call_command("reconcile_books", paid.name, repair=True)
     assert Payment.objects.get(pk=payment.pk).state == "paid"

@@ -255,7 +255,11 @@ def test_every_answer_to_a_round_has_its_documented_shape(rehearsal, commit, set
     with commit(execute=True):
         readmit(bad.worker, by="robin")
     sync(made, commit)
-    call_command("pause", made.name), call_command("resume", made.name), call_command("costs", made.name)
+    (
+        call_command("pause", made.name),
+        call_command("pause", made.name, resume=True),
+        call_command("ledger", made.name, platform=True),
+    )
     with commit(execute=True):
         close_round(made, actor="robin")
     sync(made, commit)

@@ -2,9 +2,12 @@
 
 from typing import Any
 
+from django.core.management.base import CommandParser
+
 from annotation.money.ledger import accounts_of, earners_of, owed_to_simulated
 from annotation.money.wages import timing_of
 from core.progress import TerminalBar
+from crowd.calls.funds import costs_of
 from hits.models import Round
 from hits.round_commands import RoundCommand
 
@@ -19,7 +22,18 @@ class Command(RoundCommand):
     )
     figures = True
 
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument(
+            "--platform",
+            action="store_true",
+            help="in place of it: what the round costs by its platform's own calculator, what was spent and is "
+            "reserved, and what the account has left",
+        )
+
     def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> dict[str, Any]:
+        if options["platform"]:
+            return {"round": round.name, **costs_of(round).as_figures()}
         timing = timing_of(round, elapsed=True)
         return {
             "round": round.name,

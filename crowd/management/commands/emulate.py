@@ -1,20 +1,21 @@
-"""Start MTurk's emulator, as ``python -m counterpart_emulators.mturk`` does."""
+"""emulate PLATFORM: start an emulator, as ``python -m counterpart_emulators.mturk`` does."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.core.management.base import CommandParser
 
+from core.command_groups import CommandGroup
 from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar
+from counterpart_emulators.command import Program
 from counterpart_emulators.inputs import InputError
-from counterpart_emulators.mturk.__main__ import PROGRAM
+from counterpart_emulators.mturk.__main__ import PROGRAM as MTURK
+from counterpart_emulators.prolific.__main__ import PROGRAM as PROLIFIC
 
 
-class Command(ActCommand):
-    program = PROGRAM
-    step = "crowd"
-    help = program.help
+class Emulator(ActCommand):
+    program: ClassVar[Program]
     requires_migrations_checks = False  # the emulator keeps nothing in the database
     requires_system_checks: list[str] = []
 
@@ -30,3 +31,19 @@ class Command(ActCommand):
     def _say(self, text: str) -> None:
         self.stdout.write(text)
         self.stdout.flush()
+
+
+class MTurk(Emulator):
+    program = MTURK
+    help = MTURK.help
+
+
+class Prolific(Emulator):
+    program = PROLIFIC
+    help = PROLIFIC.help
+
+
+class Command(CommandGroup):
+    step = "crowd"
+    help = "Start an emulator of a platform, to rehearse on: its protocol, a site for workers, faults."
+    acts = {"mturk": MTurk, "prolific": Prolific}

@@ -28,6 +28,6 @@ class Command(RoundCommand):
         differences = find_differences(round, progress=progress) if on_platform else []
         figures: dict[str, Any] = {"differences": len(differences)}
         if options["repair"]:
-            figures["mended"] = repair(round, differences, actor="audit")
+            figures["mended"] = repair(round, differences, actor="reconcile_books")
             deliver_due(round, progress=progress)
         return figures | {"platform": [difference.as_figures() for difference in differences]}
