@@ -82,16 +82,7 @@ def import_judgments(job: Job, files: Files, progress: JobProgress) -> str:
         actor=job.actor,
         progress=progress,
     )
-    if not added.judgments:
-        return f"All {added.known:,} judgments were imported before; nothing is changed."
-    known = f"; {added.known:,} were known already" if added.known else ""
-    skipped = (
-        f"; {counted(added.skipped, 'answer was', 'answers were')} skipped or not submitted" if added.skipped else ""
-    )
-    return (
-        f"{counted(added.judgments, 'judgment')} of {counted(added.workers, 'worker')} imported in "
-        f"{counted(added.answer_sets, 'answer set')}{known}{skipped}."
-    )
+    return str(added)
 
 
 @upload_job("console.tasks.add_annotator", needs=("hits.launch_round",))

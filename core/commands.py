@@ -6,6 +6,7 @@ import sys
 from argparse import Action
 from collections.abc import Iterable
 from decimal import Decimal
+from functools import partial
 from typing import Any, ClassVar
 
 from django.contrib.auth.models import User
@@ -20,7 +21,11 @@ WRONG_OPTIONS = 2  # the exit code, as of argparse
 
 
 class OwnOptions(DjangoHelpFormatter):
-    """Hides in --help the one option of Django's that ``suppressed_base_arguments`` cannot hide."""
+    """Keeps lines, and hides in --help the one option of Django's that ``suppressed_base_arguments`` cannot hide."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """Keep the lines of a command's help."""
+        return "\n".join(map(partial(super()._fill_text, width=width, indent=indent), text.splitlines()))
 
     def _reordered_actions(self, actions: Iterable[Action]) -> list[Action]:
         return [action for action in actions if action.dest != "skip_checks"]

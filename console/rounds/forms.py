@@ -148,8 +148,8 @@ class JudgmentsForm(ParametersForm):
     items = UploadField(
         suffixes=(*JUDGMENT_FILES, ".gz"),
         required=False,
-        label="Data file of the Potato project",
-        help_text="It has the image and the caption of each instance_id.",
+        label="Data file of the project",
+        help_text="Of Potato and tables: the image and the caption of each item.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -106,8 +106,8 @@ class PublishCall(PublishParameters, Offer, AdmissionParameters, TimeParameters)
 class SentJudgments(JudgmentParameters):
     """Uploaded judgments that were given elsewhere, by the id of their file."""
 
-    file: Annotated[str, "id of the upload with the judgments: of ours, Label Studio, Potato or Argilla; or a zip file"]
-    items_file: Annotated[str, "of Potato: id of the upload with the project's data file"] = ""
+    file: Annotated[str, "id of the upload with the judgments: a table, of ours, or of another tool; or a zip file"]
+    items_file: Annotated[str, "of Potato and tables: id of the upload with the project's data file"] = ""
 
 
 @resources.reads("/rounds", "rounds:read", Rounds)

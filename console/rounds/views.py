@@ -24,6 +24,7 @@ from core.web.middleware import takes_uploads
 from core.work.jobs import open_once
 from crowd.posting.publication import close_round
 from dataset import jobs
+from dataset.outside_judgments import FORMATS
 from dataset.releases.release_parameters import AggregateParameters
 from dataset.reviews.cases import update_queue
 from dataset.secret_controls import refuse_secret_pairs
@@ -107,7 +108,7 @@ def round_judgments(request: StaffRequest, name: str) -> HttpResponse:
         title = f"Import judgments into {name}"
         task = import_judgments.name
         return redirect("job", start_with_uploads(title, task, params, files, by=request.user).pk)
-    context = {"round": round, "form": form}
+    context = {"round": round, "form": form, "formats": FORMATS}
     return render(request, "console/rounds/judgments_import.html", context, status=422 if form.errors else 200)
 
 

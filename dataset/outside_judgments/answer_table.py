@@ -1,9 +1,8 @@
 """Answers of other tools as rows of judgments: the pair, the level, and the worker under a pseudonym."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,86 +13,94 @@ from core import clock
 from core.errors import CounterpartError, some_of
 from core.progress import Progress, tracked
 from core.text import counted
-from core.untrusted import read_json
+from core.untrusted import read_json, whole_number
 from core.web.signatures import signatures
-from corpus.input_files import at, csv_rows, json_records
-from dataset.outside_judgments import READERS
+from corpus.tables import ANSWER
 from dataset.outside_judgments.collection_keys import caption_keys, image_keys
-from dataset.outside_judgments.judgment_parameters import CAPTION_FIELDS, IMAGE_FIELDS, JudgmentParameters
-from dataset.outside_judgments.outside_answer import Opening, OutsideAnswer, name_of, opening_of, record_of
+from dataset.outside_judgments.judgment_parameters import JudgmentParameters
+from dataset.outside_judgments.judgment_placing import PAIR, Places, at_first_items
+from dataset.outside_judgments.outside_answer import OutsideAnswer, worker_of
+from dataset.outside_judgments.task_pairs import cell_of, fold, pair_finder, parts_of
 from hits.models import Round
 
 CHANNEL = "import"
 _LENGTH = 24  # hexadecimal digits of a pseudonym
 _BATCH = 500
-QUESTIONS = ("level", "answer", "judgment", "match", "choice", "rating", "label")
+QUESTIONS = (*ANSWER, "match")
 """Names of the question, for files with several questions or with questions and data in the same columns."""
-ITEM_IDS = ("id", "instance_id", "item_id")
-_VALUES = ("choices", "rating", "number")  # of Label Studio
+_VALUES = ("choices", "rating", "number", "label")  # of Label Studio, and of a form of MTurk
 _DEEPEST = 4  # lists and objects around an answer
+_COLUMNS = ("worker", "field", "image", "caption", "level", "at", "seconds", "simulated", "place", "hit")
 _HELP = (
     "--image and --caption name the fields of the pair, --answer the question, --levels what answers mean, such as "
-    "Yes=1,Unsure=skip."
+    "Yes=1,Unsure=skip; --skip-unknown leaves these answers out."
 )
 
 Answers = Callable[[], Iterator[OutsideAnswer]]
-Fields = tuple[Sequence[str], Sequence[str]]
 
 
 def read_outside(
-    round: Round, path: Path, wanted: JudgmentParameters, format_name: str, opening: Opening, progress: Progress
-) -> tuple[pd.DataFrame, int]:
-    """Return a row for each judgment of another tool's file, and the number of answers that were skipped.
+    round: Round,
+    name: str,
+    answers: Answers,
+    wanted: JudgmentParameters,
+    *,
+    tool: str,
+    items: pd.DataFrame,
+    notes: Places,
+    progress: Progress,
+) -> pd.DataFrame:
+    """Return a row for each judgment of another tool's file, at an item of the round.
 
-    The rows have the collection's keys in ``image`` and ``caption``, a pseudonym in ``worker``, and the columns of
-    ``released_forms.read_long`` but for the HIT's. Raises CounterpartError for images and captions that are not the
-    collection's, tasks without them, several questions, and answers that are not a level.
+    The rows have a pseudonym in ``worker`` and the columns of ``released_forms.read_long``. ``notes`` get the places
+    of answers that are skipped, rejected, repeated, unknown or unnamed. Raises CounterpartError for several questions,
+    for answers that are not a level, and for tasks without an image and a caption of the round, unless they are
+    skipped.
     """
-    name = path.name
-    if format_name == "potato" and not wanted.items:
-        raise CounterpartError(f"{name} names items by id alone. Add the project's data file with --items.")
-    if wanted.items and format_name != "potato":
-        raise CounterpartError(f"--items is for Potato, and {name} is a file of {format_name}. Leave it out.")
-    rows, skipped = _judged(name, lambda: READERS[format_name].read(path, opening), wanted, progress)
+    rows = _judged(name, answers, wanted, items, notes, progress)
     collection = round.pool.collection
-    rows["image"] = rows["image"].map(image_keys(collection, rows["image"].unique().tolist()))
-    rows["caption"] = rows["caption"].map(caption_keys(collection, rows["caption"].unique().tolist()))
-    rows["worker"] = rows["worker"].map(pseudonyms_of(rows["worker"].unique().tolist(), tool=format_name, round=round))
+    for side, keys_of in (("image", image_keys), ("caption", caption_keys)):
+        rows[side] = rows[side].map(keys_of(collection, rows[side].unique().tolist(), skip_unknown=wanted.skip_unknown))
+    known = rows[PAIR].notna().all(axis=1)
+    notes["unknown"] += rows.loc[~known, "place"].tolist()
+    rows = at_first_items(rows[known], items, notes["unknown"] if wanted.skip_unknown else None)
+    if rows.empty:
+        raise CounterpartError(f"{name} has no judgments of pairs of the round. Check what --image and --caption name.")
+    rows = _once(rows.assign(worker=_workers(name, rows, wanted.worker)), notes)
+    rows["worker"] = rows["worker"].map(pseudonyms_of(rows["worker"].unique().tolist(), tool=tool, round=round))
     rows["at"] = pd.to_datetime(rows["at"].where(rows["at"].notna(), clock.now()), utc=True)
-    return rows.assign(assignment=1, shortcoming="", wrong_way="", counted=1, active_seconds=np.nan), skipped
+    return rows.assign(assignment=1, shortcoming="", wrong_way="", counted=1, active_seconds=np.nan)
 
 
-def _judged(name: str, answers: Answers, wanted: JudgmentParameters, progress: Progress) -> tuple[pd.DataFrame, int]:
-    """Return the judgments as the file names their pairs and workers."""
-    fields = ([wanted.image] if wanted.image else IMAGE_FIELDS, [wanted.caption] if wanted.caption else CAPTION_FIELDS)
-    question = _question(name, answers, wanted.answer, fields)
-    items = _items(wanted.items, fields) if wanted.items else None
+def _judged(
+    name: str, answers: Answers, wanted: JudgmentParameters, items: pd.DataFrame, notes: Places, progress: Progress
+) -> pd.DataFrame:
+    """Return the judgments as the file names their pairs and workers; ``worker`` is empty where it names none."""
+    question = _question(name, answers, wanted)
+    pair_of = pair_finder(wanted, items)
     words = wanted.level_words()
     rows: list[tuple[Any, ...]] = []
     faults: dict[str, list[str]] = defaultdict(list)
-    skipped = 0
-    for one in tracked(answers(), "reading", progress):
+    for one in tracked(_parts(answers, wanted), "reading", progress):
         try:
-            level = _level(one.answers.get(question), words)
+            level = None if one.rejected else _level(one.answers.get(question), words)
             if level is None:
-                skipped += 1
-                continue
-            task = one.task if items is None else items.get(one.task["instance_id"])
-            if task is None:
-                raise ValueError("its item is not in the data file")
-            pair = [_field(task, names) for names in fields]
+                notes["rejected" if one.rejected else "skipped"].append(one.place)
+            else:
+                field = cell_of(one.task, [wanted.worker]) if wanted.worker else None
+                judged = (*pair_of(one), level, one.at, one.seconds, int(one.simulated), one.place, _hit(one, wanted))
+                rows.append((one.worker, worker_of(field), *judged))
         except ValueError as error:
             faults[str(error)].append(one.place)
-        else:
-            rows.append((one.worker, *pair, level, one.at, one.seconds, int(one.simulated)))
-    if faults:
+    if faults and not wanted.skip_unknown:
         wrong = counted(sum(map(len, faults.values())), "answer")
         problems = [f"{fault} ({some_of(places, at_most=3)})" for fault, places in faults.items()]
         raise CounterpartError(f"{name} has {wrong} that cannot be used: {some_of(problems)}. {_HELP}")
+    notes["unknown"] += [place for places in faults.values() for place in places]
     if not rows:
-        raise CounterpartError(f"{name} has no judgments; {counted(skipped, 'answer')} skipped or not submitted.")
-    columns = ["worker", "image", "caption", "level", "at", "seconds", "simulated"]
-    return pd.DataFrame(dict(zip(columns, map(_column, zip(*rows, strict=True)), strict=True))), skipped
+        gone = counted(sum(map(len, notes.values())), "answer")
+        raise CounterpartError(f"{name} has no judgments; {gone} skipped, rejected or not submitted.")
+    return pd.DataFrame(dict(zip(_COLUMNS, map(_column, zip(*rows, strict=True)), strict=True)))
 
 
 def _column(values: tuple[Any, ...]) -> pd.Series:
@@ -101,18 +108,59 @@ def _column(values: tuple[Any, ...]) -> pd.Series:
     return pd.Series(values, dtype=object if None in values else None)
 
 
-def _question(name: str, answers: Answers, wanted: str, fields: Fields) -> str:
+def _parts(answers: Answers, wanted: JudgmentParameters) -> Iterator[OutsideAnswer]:
+    return (part for one in answers() for part in parts_of(one, wanted.pair_fields))
+
+
+def _question(name: str, answers: Answers, wanted: JudgmentParameters) -> str:
     """Return the question whose answers are the levels: the wanted one, the only one, or that with a usual name."""
-    asked = {question for one in answers() for question in one.answers}
-    asked -= {field for side in fields for field in side}
-    usual = asked.intersection(QUESTIONS)
-    chosen = asked & {wanted} if wanted else usual if len(usual) == 1 else asked
+    given = {question for one in _parts(answers, wanted) for question in one.answers}
+    others = {fold(field) for side in wanted.pair_fields for field in side} | {fold(wanted.worker), fold(wanted.hit)}
+    asked = {question for question in given if fold(question) not in others or question == wanted.answer}
+    usual = {question for question in asked if fold(question) in map(fold, QUESTIONS)}
+    named = {question for question in asked if fold(question) == fold(wanted.answer)}
+    chosen = named if wanted.answer else usual if len(usual) == 1 else asked
     if len(chosen) == 1:
         return chosen.pop()
-    if not asked:
+    if not given:
         raise CounterpartError(f"{name} has no answers: all were skipped or not submitted.")
-    has = f"no question {wanted} but" if wanted else "several questions:"
-    raise CounterpartError(f"{name} has {has} {some_of(sorted(asked))}. Name the one of the levels with --answer.")
+    has = f"no question {wanted.answer} but" if wanted.answer else "several questions:" if asked else "no answers but"
+    fields = some_of(sorted(asked or given))
+    raise CounterpartError(f"{name} has {has} {fields}. Name the one of the levels with --answer.")
+
+
+def _workers(name: str, rows: pd.DataFrame, wanted: str) -> pd.Series:
+    """Return the worker of each answer: by the wanted field, or by the file; ``wanted`` may also be the name of the one
+    who gave the answers that have none."""
+    if not wanted or (rows["field"] != "").any():
+        return rows["field"].where(rows["field"] != "", rows["worker"])
+    if (rows["worker"] != "").all():
+        raise CounterpartError(
+            f"{name} has no field {wanted}, and names the worker of every answer. Name another field, or leave out "
+            "--worker."
+        )
+    return rows["worker"].where(rows["worker"] != "", wanted)
+
+
+def _hit(one: OutsideAnswer, wanted: JudgmentParameters) -> int | None:
+    if not wanted.hit:
+        return None
+    number = whole_number(str(cell_of(one.task, [wanted.hit])))
+    if number is None:
+        raise ValueError(f"its {wanted.hit} is not the number of a HIT")
+    return number
+
+
+def _once(rows: pd.DataFrame, notes: Places) -> pd.DataFrame:
+    """Return the last answer of each worker to each pair; the answers without a name to one pair are of different
+    workers, whom a number names."""
+    unnamed = rows["worker"] == ""
+    notes["unnamed"] += rows.loc[unnamed, "place"].tolist()
+    numbers = rows[unnamed].groupby(PAIR).cumcount() + 1
+    rows["worker"] = rows["worker"].where(~unnamed, "/" + numbers.reindex(rows.index, fill_value=0).astype(str))
+    again = rows.duplicated(["worker", *PAIR], keep="last")
+    notes["repeated"] += rows.loc[again, "place"].tolist()
+    return rows[~again].copy()
 
 
 def _level(answer: object, words: Mapping[str, int | None]) -> int | None:
@@ -138,34 +186,10 @@ def _plain(answer: object, depth: int = 0) -> list[str]:
     if isinstance(answer, list):
         return [text for one in answer for text in _plain(one, depth + 1)]
     if isinstance(answer, dict):
-        return [text for name in _VALUES if name in answer for text in _plain(answer[name], depth + 1)]
-    if isinstance(answer, float) and answer.is_integer():
-        answer = int(answer)
-    return [] if answer in (None, "") else [str(answer)]
-
-
-def _field(task: Mapping[str, Any], names: Sequence[str]) -> str:
-    given = next((task[name] for name in names if task.get(name) not in (None, "")), None)
-    if given is None:
-        raise ValueError(f"its task has no {' or '.join(names)} but {some_of(sorted(task), at_most=10)}")
-    return name_of(given, names[0])
-
-
-def _items(path: Path, fields: Fields) -> dict[str, dict[str, Any]]:
-    """Read a Potato project's data file: id → the fields of the pair."""
-    opening = opening_of(path)
-    rows: Iterator[tuple[int, Any]] = (
-        enumerate(json_records(path), 1) if opening.kind == "json" else csv_rows(path, delimiter=opening.delimiter)
-    )
-    items: dict[str, dict[str, Any]] = {}
-    for number, found in rows:
-        with at(path, "item", number):
-            row = record_of(found)
-            item = _field(row, ITEM_IDS)
-            if item in items:
-                raise ValueError(f"the id {item} is that of an item before")
-        items[item] = {name: row[name] for side in fields for name in side if name in row}
-    return items
+        chosen = [name for name, mark in answer.items() if mark is True]
+        return _plain([answer[name] for name in _VALUES if name in answer] or chosen, depth + 1)
+    text = "" if answer is None else str(answer)
+    return [text.removesuffix(".0")] if text.strip() else []
 
 
 def pseudonyms_of(names: Iterable[str], *, tool: str, round: Round) -> dict[str, str]:

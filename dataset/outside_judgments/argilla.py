@@ -85,4 +85,4 @@ def _is_flat(name: str) -> bool:
     return name.endswith(_FLAT)
 
 
-READER = Reader(recognises, read_argilla)
+READER = Reader(recognises, read_argilla, "records as JSON or JSON lines; only submitted responses count")

@@ -18,10 +18,11 @@ _UPLOADED = re.compile(r"[0-9a-f]{8}-(?=.)")  # before the names of files that w
 _LONGEST = 60  # characters of a text that an error shows
 
 
-def image_keys(collection: Collection, given: Sequence[str]) -> dict[str, str]:
+def image_keys(collection: Collection, given: Sequence[str], *, skip_unknown: bool) -> dict[str, str]:
     """Return what a file calls each image → its key: the key itself, or the file name at the end of an address.
 
-    Raises CounterpartError for images that are not in the collection, and for file names that it has twice.
+    Raises CounterpartError for images that are not in the collection, unless those are skipped, and for file names that
+    it has twice.
     """
     found = _by_key(Image.objects.filter(collection=collection), given)
     rest = [one for one in given if one not in found]
@@ -30,13 +31,15 @@ def image_keys(collection: Collection, given: Sequence[str]) -> dict[str, str]:
         for key, file_name in Image.objects.filter(collection=collection).values_list("key", "file_name").iterator()
         for end in {key.rpartition("/")[2], file_name.rpartition("/")[2]}
     )
-    return found | _by_name("image", rest, {one: list(_file_names(one)) for one in rest}, names if rest else iter(()))
+    meant = {one: list(_file_names(one)) for one in rest}
+    return found | _by_name("image", meant, names if rest else iter(()), skip_unknown)
 
 
-def caption_keys(collection: Collection, given: Sequence[str]) -> dict[str, str]:
+def caption_keys(collection: Collection, given: Sequence[str], *, skip_unknown: bool) -> dict[str, str]:
     """Return what a file calls each caption → its key: the key itself, or its text, whatever blanks are around it.
 
-    Raises CounterpartError for captions that are not in the collection, and for texts that it has twice.
+    Raises CounterpartError for captions that are not in the collection, unless those are skipped, and for texts that it
+    has twice.
     """
     found = _by_key(Caption.objects.filter(collection=collection), given)
     rest = [one for one in given if one not in found]
@@ -45,7 +48,7 @@ def caption_keys(collection: Collection, given: Sequence[str]) -> dict[str, str]
         for key, text in Caption.objects.filter(collection=collection).values_list("key", "text").iterator()
         for name in {text.strip(), harmless(text.strip())}  # as in our own tables
     )
-    return found | _by_name("caption", rest, {one: [one.strip()] for one in rest}, texts if rest else iter(()))
+    return found | _by_name("caption", {one: [one.strip()] for one in rest}, texts if rest else iter(()), skip_unknown)
 
 
 def _by_key(rows: QuerySet[Any], given: Sequence[str]) -> dict[str, str]:
@@ -57,7 +60,7 @@ def _by_key(rows: QuerySet[Any], given: Sequence[str]) -> dict[str, str]:
 
 
 def _by_name(
-    what: str, given: Sequence[str], names: dict[str, list[str]], existing: Iterable[tuple[str, str]]
+    what: str, names: dict[str, list[str]], existing: Iterable[tuple[str, str]], skip_unknown: bool
 ) -> dict[str, str]:
     """Return each given name → the key of its row; of several forms of a name the first known one counts."""
     wanted = {name for of_one in names.values() for name in of_one}
@@ -65,19 +68,19 @@ def _by_name(
     for key, name in existing:
         if name in wanted:
             keys[name].add(key)
-    found = {one: next((keys[name] for name in names[one] if name in keys), set[str]()) for one in given}
+    found = {one: next((keys[name] for name in names[one] if name in keys), set[str]()) for one in names}
     field = f"Name the field with their ids, --{what} FIELD."
-    if missing := [one for one in given if not found[one]]:
+    if not skip_unknown and (missing := [one for one in names if not found[one]]):
         raise CounterpartError(
             f"{counted(len(missing), f'{what} of the file is', f'{what}s of the file are')} not in the collection: "
             f"{_shortened(missing)}. {field}"
         )
-    if twice := [one for one in given if len(found[one]) > 1]:
+    if twice := [one for one in names if len(found[one]) > 1]:
         raise CounterpartError(
             f"{counted(len(twice), 'name')} of the file could each be several {what}s of the collection: "
             f"{_shortened(twice)}. {field}"
         )
-    return {one: next(iter(found[one])) for one in given}
+    return {one: next(iter(keys)) for one, keys in found.items() if keys}
 
 
 def _shortened(given: Sequence[str]) -> str:

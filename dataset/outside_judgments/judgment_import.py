@@ -1,8 +1,10 @@
 """Take judgments that were given elsewhere into a round of ours, under workers of the channel ``import``."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +15,20 @@ from django.db import connection, transaction
 from annotation.models import Assignment, Decision, Judgment, Worker, WorkerIdentity
 from annotation.people.workers import mark_simulated, worker_for
 from core.database.inserts import insert_rows
-from core.errors import CounterpartError
+from core.errors import CounterpartError, some_of
 from core.events import record
 from core.progress import Progress, silent, tracked
 from core.text import counted
 from core.work.authority import check_authority
 from corpus.batches import begin_batch
 from corpus.models import Batch
-from dataset.outside_judgments import LONG_FORM, RAW_FORM, format_of, opening_of
+from dataset.outside_judgments import LONG_FORM, RAW_FORM, READERS, format_of, opening_of
 from dataset.outside_judgments.answer_table import CHANNEL, read_outside
 from dataset.outside_judgments.judgment_parameters import JudgmentParameters
 from dataset.outside_judgments.judgment_placing import (
     PAIR,
+    Places,
     at_candidates,
-    at_first_items,
     at_items,
     items_of,
     some_pairs,
@@ -36,6 +38,7 @@ from hits.models import Round, Seat
 from hits.question import RIGHT_LEVELS
 from hits.task_types import require_pairs
 
+KINDS = ("skipped", "rejected", "repeated", "unknown", "unnamed", "controls")
 _ANSWER = ["level", "shortcoming", "wrong_way"]
 _BATCH = 2_000
 _ONLY_ADDED = "Judgments are only added: a corrected file needs another round, and other names for its workers."
@@ -43,8 +46,13 @@ _ONLY_ADDED = "Judgments are only added: a corrected file needs another round, a
 
 @dataclass(frozen=True)
 class Imported:
-    """What an import added; nothing if the file was imported before. ``skipped`` counts answers without a level;
-    ``undo`` takes ``batch`` back."""
+    """What an import added; nothing if the file was imported before. ``undo`` takes ``batch`` back.
+
+    Not taken are ``skipped`` answers, which are blank, cancelled or not submitted; those that were ``rejected``; those
+    that the same worker ``repeated``, whose last one counts; and ``unknown`` ones, which are not a level or of no pair
+    of the round. ``unnamed`` answers name no worker; ``controls`` are on controls of the round or of the file.
+    ``examples`` has some places of each kind.
+    """
 
     judgments: int
     answer_sets: int
@@ -52,7 +60,24 @@ class Imported:
     seats_added: int
     known: int
     skipped: int
+    rejected: int
+    repeated: int
+    unknown: int
+    unnamed: int
+    controls: int
+    examples: dict[str, str]
     batch: str = ""
+
+    def __str__(self) -> str:
+        found = [f"{name} {getattr(self, name):,} ({places})" for name, places in self.examples.items()]
+        noted = f" Answers noted: {'; '.join(found)}." if found else ""
+        if not self.judgments:
+            return f"All {self.known:,} judgments were imported before; nothing is changed.{noted}"
+        known = f"; {self.known:,} were known already" if self.known else ""
+        return (
+            f"{counted(self.judgments, 'judgment')} of {counted(self.workers, 'worker')} imported in "
+            f"{counted(self.answer_sets, 'answer set')}{known}.{noted}"
+        )
 
 
 def import_judgments(
@@ -78,11 +103,13 @@ def import_judgments(
     require_pairs(round)
     _refuse_open(round)
     before = _imported_into(round)
-    rows, skipped = _placed(round, path, wanted, progress)
+    notes: Places = defaultdict(list)
+    rows = _placed(round, path, wanted, notes, progress)
     _check_once(rows)
-    new = _without_known(rows)
+    new = _without_own(round, _without_known(rows))
+    notes["controls"] += [f"HIT {hit}" for hit in new.loc[new["polarity"] != "", "hit"]]
     if new.empty:
-        return Imported(0, 0, 0, 0, len(rows), skipped)
+        return _summary(0, 0, 0, 0, len(rows), notes)
     sets = _answer_sets(new)
     simulated = new.groupby("worker", sort=False)["simulated"].max()
     with transaction.atomic():
@@ -95,9 +122,16 @@ def import_judgments(
         batch = begin_batch(round.pool.collection, Batch.Kind.JUDGMENTS, actor=actor, path=path, **counts)
         assignments, seats = _assignments(batch, round, sets, workers)
         _store(new, assignments, workers, progress)
-        added = Imported(len(new), len(assignments), len(workers), seats, len(rows) - len(new), skipped, batch.name)
         record("imported", round, actor=actor, batch=batch.name, **counts)
-    return added
+    return _summary(len(new), len(assignments), len(workers), seats, len(rows) - len(new), notes, batch.name)
+
+
+def _summary(
+    judgments: int, answer_sets: int, workers: int, seats: int, known: int, notes: Places, batch: str = ""
+) -> Imported:
+    counts = {kind: len(notes[kind]) for kind in KINDS}
+    examples = {kind: some_of(notes[kind], at_most=3) for kind in KINDS if notes[kind]}
+    return Imported(judgments, answer_sets, workers, seats, known, **counts, examples=examples, batch=batch)
 
 
 def _refuse_open(round: Round) -> None:
@@ -109,17 +143,17 @@ def _imported_into(round: Round) -> int:
     return Assignment.objects.filter(hit__round=round, channel=CHANNEL).count()
 
 
-def _placed(round: Round, path: Path, wanted: JudgmentParameters, progress: Progress) -> tuple[pd.DataFrame, int]:
-    """Return the judgments of the file with the round's items, and the number of answers without a level."""
+def _placed(round: Round, path: Path, wanted: JudgmentParameters, notes: Places, progress: Progress) -> pd.DataFrame:
+    """Return the judgments of the file with the round's items."""
     opening = opening_of(path)
-    format_name = format_of(path, opening, wanted.format)
+    tool = format_of(path, opening, wanted.format)
     items = items_of(round)
-    if format_name == LONG_FORM:
-        return at_items(read_long(path, round=wanted.from_round, default=round.name), items), 0
-    if format_name == RAW_FORM:
-        return at_candidates(read_raw(path), items), 0
-    rows, skipped = read_outside(round, path, wanted, format_name, opening, progress)
-    return at_first_items(rows, items), skipped
+    if tool == LONG_FORM:
+        return at_items(read_long(path, round=wanted.from_round, default=round.name), items, notes)
+    if tool == RAW_FORM:
+        return at_candidates(read_raw(path), items)
+    answers = partial(READERS[tool].read, path, opening)
+    return read_outside(round, path.name, answers, wanted, tool=tool, items=items, notes=notes, progress=progress)
 
 
 def _check_once(rows: pd.DataFrame) -> None:
@@ -159,6 +193,34 @@ def _without_known(rows: pd.DataFrame) -> pd.DataFrame:
             f"without them: {some_pairs(begun)}. {_ONLY_ADDED}"
         )
     return new
+
+
+def _without_own(round: Round, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows, or none if the round has all these answers: the file is an export of its own answers.
+
+    Answers are the same if they are on one pair, at one time where the file gives one. Raises CounterpartError where
+    only some of a file with times are the round's own.
+    """
+    is_timed = "control" in rows
+    by = ["image_id", "caption_id", *_ANSWER, *(["at"] if is_timed else [])]
+    if rows.empty or not ({"answer", "control"} & set(rows.columns)):
+        return rows
+    stored = pd.DataFrame.from_records(
+        list(Judgment.objects.filter(item__hit__round=round).order_by().values_list(*by)), columns=by
+    )
+    if stored.empty:
+        return rows
+    stored = stored.assign(at=pd.to_datetime(stored["at"], utc=True)) if is_timed else stored
+    there = rows.groupby(by).size().to_frame("file").join(stored.groupby(by).size().rename("round"), how="left")
+    own = int(there.fillna(0).min(axis=1).sum())
+    if own == len(rows):
+        return rows.iloc[:0]
+    if own and is_timed:
+        raise CounterpartError(
+            f"{own:,} of {counted(len(rows), 'answer')} of the file are the round's own. Import the file into another "
+            "round of these pairs."
+        )
+    return rows
 
 
 def _workers(simulated: "pd.Series[int]", progress: Progress) -> dict[str, Worker]:

@@ -1,7 +1,7 @@
 """The parameters of an import of judgments, for the command, the page and the job."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,17 +9,20 @@ from typing import Annotated, Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from core.parameters import OFF_PAGE, Option, Parameters, choices
+from core.parameters import OFF_PAGE, FlagField, Option, Parameters, choices
 from core.text import NameField
+from corpus.tables import CAPTION_ID, IMAGE, TEXT
 from dataset.outside_judgments import DETECT, FORMATS
 from hits.question import Level
 
-IMAGE_FIELDS = ("image_id", "image", "file_name")
-CAPTION_FIELDS = ("caption_id", "caption", "text")
+FIELDS = ((*IMAGE, "image_url", "img_url"), (*CAPTION_ID, "caption", *TEXT))
+"""Names of the image and of the caption, if no other is given."""
 SKIP = "skip"
 _LEVEL = re.compile(rf"([^=]+)=\s*([1-4]|{SKIP})\s*(?:,|$)")
 OUR_WORDS: Mapping[str, int] = {
-    word.casefold(): level.value for level in Level for word in (str(level.value), level.label, level.brief)
+    **{word.casefold(): level.value for level in Level for word in (str(level.value), level.label, level.brief)},
+    **dict.fromkeys(("yes", "true"), Level.YES.value),
+    **dict.fromkeys(("no", "false"), Level.NO.value),
 }
 
 
@@ -59,8 +62,8 @@ class JudgmentParameters(Parameters):
         forms.CharField(
             required=False,
             label="Field of the image",
-            help_text="of other tools: the field with the image's id, file name or address (default: image_id, image "
-            "or file_name)",
+            help_text="of other tools: the field with the image's id, file name or address (default: its "
+            "usual names, such as image_id, image, file_name)",
         ),
         Option(metavar="FIELD"),
     ] = ""
@@ -69,8 +72,8 @@ class JudgmentParameters(Parameters):
         forms.CharField(
             required=False,
             label="Field of the caption",
-            help_text="of other tools: the field with the caption's id or its text (default: caption_id, caption or "
-            "text)",
+            help_text="of other tools: the field with the caption's id or its text (default: its usual "
+            "names, such as caption_id, caption, text)",
         ),
         Option(metavar="FIELD"),
     ] = ""
@@ -83,21 +86,53 @@ class JudgmentParameters(Parameters):
         ),
         Option(metavar="QUESTION"),
     ] = ""
+    worker: Annotated[
+        str,
+        forms.CharField(
+            required=False,
+            label="Worker",
+            help_text="of other tools: the field with the worker (default: its usual names, such as worker), or a name "
+            "for whoever gave the answers without one",
+        ),
+        Option(metavar="FIELD|NAME"),
+    ] = ""
+    hit: Annotated[
+        str,
+        forms.CharField(
+            required=False,
+            label="Field of the HIT",
+            help_text="of other tools: the field with the number of the round's HIT (default: the first with the pair)",
+        ),
+        Option(metavar="FIELD"),
+    ] = ""
     levels: Annotated[
         str,
         LevelMeaningsField(
             required=False,
             label="Levels",
             help_text="of other tools: what their answers mean, as in Yes=1,Mostly=2,Partly=3,No=4,Unsure=skip "
-            "(default: our own words, and 1 to 4, where 1 is 100% YES)",
+            "(default: our own words, yes and no, and 1 to 4, where 1 is 100% YES)",
         ),
     ] = ""
+    skip_unknown: Annotated[
+        bool,
+        FlagField(
+            label="Skip unknown answers",
+            help_text="of other tools: leave out answers that are not a level, or on pairs that the round has not; "
+            "they are counted",
+        ),
+    ] = False
     items: Annotated[
         Path | None,
-        "of Potato: the project's data file, which says the image and the caption of each instance_id",
+        "of Potato and tables: the project's data file, which says the image and the caption of each item's id",
         OFF_PAGE,
         Option(metavar="FILE"),
     ] = None
+
+    @property
+    def pair_fields(self) -> tuple[Sequence[str], Sequence[str]]:
+        """The names that the image may have in a file, and those of the caption."""
+        return ([self.image] if self.image else FIELDS[0], [self.caption] if self.caption else FIELDS[1])
 
     def level_words(self) -> Mapping[str, int | None]:
         """Return the casefolded answers → their level, or None for an answer that is skipped."""

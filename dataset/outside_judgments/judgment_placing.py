@@ -11,6 +11,8 @@ from core.text import counted
 from hits.models import Item, Round
 
 PAIR = ["image", "caption"]
+Places = dict[str, list[str]]
+"""Kinds of answers that are not taken as they are → their places in the file."""
 _ALIKE = "Pack the round from the same pool with the same seed, design and controls."
 
 
@@ -30,15 +32,22 @@ def items_of(round: Round) -> pd.DataFrame:
     return pd.DataFrame.from_records(list(found), columns=list(columns.values())).fillna({"polarity": ""})
 
 
-def at_items(rows: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with their items. Raises CounterpartError for HITs and pairs that the round does not have."""
+def at_items(rows: pd.DataFrame, items: pd.DataFrame, notes: Places) -> pd.DataFrame:
+    """Return the rows with their items, in the HITs that the file names.
+
+    If most pairs are in other HITs there, the round was packed otherwise: candidates go to the first HIT with their
+    pair, and answers on controls and those that did not count are left out and noted. Raises CounterpartError for HITs
+    and pairs that the round does not have.
+    """
+    found = rows.merge(items, on=["hit", *PAIR], how="left")
+    if found["item_id"].isna().mean() > 0.5:
+        return _at_other_items(rows, items, notes)
     unknown = sorted(set(rows["hit"]) - set(items["hit"]))
     if unknown:
         raise CounterpartError(
             f"{counted(len(unknown), 'HIT of the file is', 'HITs of the file are')} not in the round: "
             f"{some_of(unknown)}. {_ALIKE}"
         )
-    found = rows.merge(items, on=["hit", *PAIR], how="left")
     missing = found[found["item_id"].isna()]
     if len(missing):
         raise CounterpartError(
@@ -52,6 +61,15 @@ def at_items(rows: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
             f"but not in both: {some_pairs(other)}. {_ALIKE}"
         )
     return found
+
+
+def _at_other_items(rows: pd.DataFrame, items: pd.DataFrame, notes: Places) -> pd.DataFrame:
+    places = "line " + rows.index.astype(str).to_series(index=rows.index)
+    is_control = rows["control"] != ""
+    notes["controls"] += places[is_control].tolist()
+    notes["rejected"] += places[~is_control & (rows["counted"] == 0)].tolist()
+    kept = rows[~is_control & (rows["counted"] == 1)]
+    return at_first_items(kept.assign(hit=None, assignment=1, active_seconds=np.nan), items[items["polarity"] == ""])
 
 
 def at_candidates(rows: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
@@ -71,15 +89,22 @@ def at_candidates(rows: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def at_first_items(rows: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with the items of their pairs: of several, the first candidate, or else the first control.
+def at_first_items(rows: pd.DataFrame, items: pd.DataFrame, unknown: list[str] | None = None) -> pd.DataFrame:
+    """Return the rows with the items of their pairs: in the HIT that a row names, or of several the first candidate, or
+    else the first control.
 
-    Raises CounterpartError for pairs that the round does not have.
+    Rows of pairs that the round does not have are left out and their places added to ``unknown``; if that is None,
+    raises CounterpartError.
     """
     ordered = items.sort_values("polarity", key=lambda polarity: polarity != "", kind="stable")
-    found = rows.merge(ordered.drop_duplicates(PAIR), on=PAIR, how="left")
-    _check_asked(found[found["item_id"].isna()])
-    return found
+    by = PAIR if rows["hit"].isna().any() else ["hit", *PAIR]
+    found = rows.drop(columns=[] if "hit" in by else "hit").merge(ordered.drop_duplicates(by), on=by, how="left")
+    missing = found["item_id"].isna()
+    if unknown is None:
+        _check_asked(found[missing])
+    else:
+        unknown += found.loc[missing, "place"].tolist()
+    return found[~missing].astype({"item_id": int, "hit_id": int, "hit": int, "image_id": int, "caption_id": int})
 
 
 def _check_asked(missing: pd.DataFrame) -> None:

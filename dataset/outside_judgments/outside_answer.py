@@ -2,17 +2,20 @@
 yield, what one person answered on one task, not checked yet."""
 
 import math
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime, parsedate_tz
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from core.errors import CounterpartError
 from core.untrusted import unstorable
-from corpus.input_files import csv_header, json_records, opened
+from corpus.input_files import json_records, opened
+from corpus.tables import columns_of
 
-Kind = Literal["folder", "json", "csv", "tsv"]
+Kind = Literal["folder", "json", "table"]
 
 
 @dataclass(frozen=True)
@@ -25,19 +28,17 @@ class Opening:
     def has(self, *names: str) -> bool:
         return self.names.issuperset(names)
 
-    @property
-    def delimiter(self) -> str:
-        return "\t" if self.kind == "tsv" else ","
-
 
 class OutsideAnswer(NamedTuple):
     """What one person answered on one task.
 
     ``place`` is the record's place in the file. ``worker`` is the tool's own id of the person, which may be a name or
-    an address: it is never stored or shown. ``task`` holds what the task shows and ``answers`` the answer to each
-    question, as the tool wrote them; where a file does not separate the two, both are the whole row. ``answers`` is
-    empty for what was skipped, cancelled, discarded or not submitted. ``at`` and ``seconds``, the time on the task, are
-    None if unknown. ``simulated`` is true if the tool says that a program answered.
+    an address: it is never stored or shown; "" if the file does not name one. ``task`` holds what the task shows and
+    ``answers`` the answer to each question, as the tool wrote them; where a file does not separate the two, ``task`` is
+    the whole row. ``answers`` is empty for what was skipped, cancelled, discarded or not submitted, and ``rejected`` is
+    true for what the tool says does not count. ``item`` is the item's id, if it names the task alone. ``at`` and
+    ``seconds``, the time on the task, are None if unknown. ``simulated`` is true if the tool says that a program
+    answered.
     """
 
     place: str
@@ -47,13 +48,16 @@ class OutsideAnswer(NamedTuple):
     at: datetime | None = None
     seconds: int | None = None
     simulated: bool = False
+    item: str = ""
+    rejected: bool = False
 
 
 class Reader(NamedTuple):
-    """How a tool's files are recognised and read."""
+    """How a tool's files are recognised and read, and what they are in a line."""
 
     recognises: Callable[[Opening], bool]
     read: Callable[[Path, Opening], Iterator[OutsideAnswer]]
+    says: str
 
 
 def opening_of(path: Path) -> Opening:
@@ -64,9 +68,8 @@ def opening_of(path: Path) -> Opening:
         first = file.read(4096).lstrip()
     if not first:
         raise CounterpartError(f"{path.name} is empty. Export it again.")
-    if first[:1] not in (b"[", b"{"):
-        delimiter = "\t" if b"\t" in first.partition(b"\n")[0] else ","
-        return Opening("tsv" if delimiter == "\t" else "csv", frozenset(csv_header(path, delimiter=delimiter)))
+    if first.removeprefix(BOM_UTF8).lstrip()[:1] not in (b"[", b"{"):
+        return Opening("table", frozenset(columns_of(path)))
     record = next(json_records(path), None)
     if not isinstance(record, dict):
         raise CounterpartError(f"{path.name} has no records: a list or lines of JSON objects. Export it again.")
@@ -81,7 +84,8 @@ def time_of(value: object) -> datetime | None:
     if value in (None, ""):
         return None
     if isinstance(value, str):
-        read = datetime.fromisoformat(value)
+        of_mturk = parsedate_tz(value) if value[:1].isalpha() else None  # Sat Nov 28 10:03:22 PST 2026
+        read = parsedate_to_datetime(value) if of_mturk else datetime.fromisoformat(value)
         if not 1970 <= read.year < 2100:
             raise ValueError(f"{value[:40]!r} is not a time between 1970 and 2100")
         return read if read.tzinfo else read.replace(tzinfo=UTC)
@@ -109,6 +113,11 @@ def name_of(value: object, what: str = "annotator") -> str:
     if fault := unstorable(text):
         raise ValueError(f"its {what} contains {fault}")
     return text
+
+
+def worker_of(value: object) -> str:
+    """Return the name of a person as ``name_of``; "" where the file has none."""
+    return "" if value in (None, "") else name_of(value)
 
 
 def record_of(value: object) -> Mapping[str, Any]:

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import CounterpartError
-from corpus.input_files import at, csv_rows, json_pairs, json_records
+from corpus.input_files import at, json_pairs, json_records
+from corpus.tables import read_rows
 from dataset.outside_judgments.outside_answer import (
     Opening,
     OutsideAnswer,
@@ -41,11 +42,11 @@ def recognises(opening: Opening) -> bool:
         return opening.has(_STATE) or not opening.names.isdisjoint(_TABLES)
     if opening.kind == "json":
         return opening.has(_STATES) or opening.has("label_annotations") or opening.has("instance_id", "labels")
-    return opening.has("instance_id") and (opening.has("user_id") or opening.has("user"))
+    return opening.has("instance_id") and any(map(_COLUMN.fullmatch, opening.names))
 
 
 def read_potato(path: Path, opening: Opening) -> Iterator[OutsideAnswer]:
-    """Yield an answer for every user and item that the user labelled, whose task has the item's ``instance_id``."""
+    """Yield an answer for every user and item that the user labelled, with the item's ``instance_id``."""
     if opening.kind == "folder":
         yield from _of_folder(path)
     elif _STATES in opening.names:
@@ -53,7 +54,7 @@ def read_potato(path: Path, opening: Opening) -> Iterator[OutsideAnswer]:
     elif opening.kind == "json":
         yield from _of_records(path, "")
     else:
-        for line, row in csv_rows(path, delimiter=opening.delimiter):
+        for line, row in read_rows(path, {name: (name,) for name in opening.names}):
             with at(path, "line", line):
                 answer = _answer(f"line {line}", row, _labels_of(row), row.get("user_id") or row.get("user"))
             yield answer
@@ -105,7 +106,7 @@ def _paired(entries: Any) -> dict[str, dict[str, Any]]:
     return labels
 
 
-def _labels_of(row: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+def _labels_of(row: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     labels: dict[str, dict[str, Any]] = {}
     for column, cell in row.items():
         found = _COLUMN.fullmatch(column)
@@ -124,11 +125,12 @@ def _answer(
     return OutsideAnswer(
         place,
         name_of(user),
-        {"instance_id": name_of(item, "instance_id")},
+        {},
         {schema: chosen for schema, options in labels.items() if (chosen := _chosen(options))},
         time_of(spent.get("session_end") or spent.get("session_start")),
         round(milliseconds / 1000) if milliseconds else None,
         simulated=kind in _PROGRAMS,
+        item=name_of(item, "instance_id"),
     )
 
 
@@ -140,4 +142,6 @@ def _chosen(options: Any) -> list[Any]:
     return [value if _VALUED.fullmatch(label) else label for label, value in marked.items()]
 
 
-READER = Reader(recognises, read_potato)
+READER = Reader(
+    recognises, read_potato, "annotated_instances, an export, or the folder (zipped) of annotations; with its data file"
+)

@@ -9,27 +9,26 @@ import pandas as pd
 
 from core.errors import CounterpartError, some_of
 from core.text import counted
-from corpus.input_files import check_table
+from corpus.tables import read_rows
 from hits.question import Level, Shortcoming, WrongWay
 
-LONG = (
-    *("round", "hit", "assignment", "control", "worker", "image", "caption", "level", "shortcoming", "wrong_way", "at"),
-    *("active_seconds", "simulated", "counted"),
-)
-SECONDS = "seconds"  # not in files of earlier releases
+LONG = ("hit", "control", "worker", "image", "caption", "level")
+"""Columns that each file of the long form has."""
+_MORE = ("round", "assignment", "shortcoming", "wrong_way", "at", "active_seconds", "simulated", "counted", "seconds")
 RAW = ("model", "ranking", "score", "cid", "iid", "annotation", "shortcoming", "shortcoming2")
 _NAMES = {"cid": "caption", "iid": "image", "annotation": "level", "shortcoming2": "wrong_way"}
+_IDS = {"image": ("image", "image_id"), "caption": ("caption", "caption_id")}
 _ANSWER = ["level", "shortcoming", "wrong_way"]
 
 
 def read_long(path: Path, *, round: str, default: str) -> pd.DataFrame:
-    """Read the judgments of one round of a file of the long form, one row each, with the columns of ``LONG`` and
-    ``seconds``, None where the active time on the pair is unknown.
+    """Read the judgments of one round of a file of the long form, one row each, with ``LONG`` and further columns;
+    ``active_seconds`` is NaN and ``seconds`` None where they are unknown.
 
     ``round`` is the round's name in the file; an empty one means the only one, or ``default`` of several. Raises
     CounterpartError for a file without that round, and for invalid values.
     """
-    rows = _read(path, LONG, SECONDS)
+    rows = _read(path, LONG, _MORE)
     names = rows["round"].unique().tolist()
     wanted = round or (names[0] if len(names) == 1 else default)
     if wanted not in names:
@@ -37,13 +36,13 @@ def read_long(path: Path, *, round: str, default: str) -> pd.DataFrame:
             f"{path.name} has no round {wanted} but {len(names)} others: {some_of(names)}. Choose one with --from."
         )
     rows = rows[rows["round"] == wanted].copy()
-    for column in ("hit", "assignment", "simulated", "counted"):
-        rows[column] = _whole(path, rows[column])
+    rows["hit"] = _whole(path, rows["hit"])
+    rows["assignment"] = _whole(path, rows["assignment"].replace("", "1"))
+    for column, usual in (("simulated", "0"), ("counted", "1")):
+        rows[column] = _whole(path, rows[column].replace({"": usual, "False": "0", "True": "1"}))
     rows["active_seconds"] = pd.to_numeric(rows["active_seconds"], errors="coerce")
-    if SECONDS not in rows:
-        rows[SECONDS] = ""
-    known = rows[SECONDS] != ""
-    rows[SECONDS] = _whole(path, rows[SECONDS].where(known, "0")).astype(object).where(known, None)
+    known = rows["seconds"] != ""
+    rows["seconds"] = _whole(path, rows["seconds"].where(known, "0")).astype(object).where(known, None)
     at = pd.to_datetime(rows["at"], utc=True, errors="coerce", format="ISO8601")
     if at.isna().any():
         raise CounterpartError(_wrong(path, rows["at"], at.isna(), "use UTC times as in 2026-11-22T07:30:00Z"))
@@ -73,19 +72,12 @@ def read_raw(path: Path) -> pd.DataFrame:
     return kept.drop(columns=["run", "model", "ranking", "score"])
 
 
-def _read(path: Path, columns: Sequence[str], *optional: str) -> pd.DataFrame:
-    wanted = {*columns, *optional}
-    return _csv(path, usecols=lambda name: name in wanted, dtype=str, keep_default_na=False)
-
-
-def _csv(path: Path, **options: Any) -> pd.DataFrame:
-    check_table(path)
-    try:
-        return pd.read_csv(path, **options)
-    except UnicodeDecodeError as error:
-        raise CounterpartError(f"{path.name} is not UTF-8 text (byte {error.start}). Convert it first.") from error
-    except (OSError, ValueError) as error:
-        raise CounterpartError(f"Cannot read {path}: {error}.") from error
+def _read(path: Path, columns: Sequence[str], more: Sequence[str] = ()) -> pd.DataFrame:
+    """Return the cells of a table as texts, by line."""
+    wanted = {name: _IDS.get(name, (name,)) for name in (*columns, *more)}
+    found = list(read_rows(path, wanted, required=columns))
+    cells = [["" if cell is None else str(cell) for cell in row.values()] for _, row in found]
+    return pd.DataFrame(cells, index=[line for line, _ in found], columns=list(wanted), dtype=object)
 
 
 def _checked_answers(path: Path, rows: pd.DataFrame) -> pd.DataFrame:
@@ -113,7 +105,7 @@ def _whole(path: Path, texts: pd.Series) -> pd.Series:
 
 def _wrong(path: Path, values: pd.Series, wrong: pd.Series, rule: str) -> str:
     first: Any = values[wrong].head(3).items()
-    lines = [f"{value!r} in line {line + 2}" for line, value in first]
+    lines = [f"{value!r} in line {line}" for line, value in first]
     return f"{path.name} has {counted(int(wrong.sum()), 'invalid value')}: {some_of(lines)}; {rule}. Correct the file."
 
 

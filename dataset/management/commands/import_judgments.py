@@ -8,6 +8,7 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
+from dataset.outside_judgments import FORMATS
 from dataset.outside_judgments.judgment_import import import_judgments
 from dataset.outside_judgments.judgment_parameters import JudgmentParameters
 from hits.models import Round
@@ -16,11 +17,9 @@ from hits.models import Round
 class Command(ActCommand):
     step = "version"
     help = (
-        "Take judgments from a file into a round that is not open. Their workers become workers of the channel import. "
-        "Formats: judgments-long, as a release exports it; judgments-csv, which names no workers: the first answers of "
-        "all pairs become those of one worker, the second those of another, and so on; label-studio (JSON, JSON-MIN, "
-        "CSV, TSV); potato (annotated_instances, exports, or the folder of annotations; with --items); argilla "
-        "(records as JSON). Files may be gzipped. People of other tools get pseudonyms: their names are not stored."
+        "Take judgments from a file, plain or gzipped, into a round that is not open. Their workers become workers of "
+        "the channel import, under pseudonyms: names are not stored. Formats:\n"
+        + "\n".join(f"- {name}: {says}" for name, says in FORMATS.items())
     )
     figures = True
     parameters = JudgmentParameters

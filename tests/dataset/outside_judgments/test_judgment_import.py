@@ -227,8 +227,8 @@ def test_raw_answers_that_differ_between_proposals_are_refused(round, again, tmp
 
 def test_a_missing_column_is_named(version, again, tmp_path):
     path = file_of(version, tmp_path)
-    path.write_text(path.read_text().replace("active_seconds", "time", 1))
-    with pytest.raises(CounterpartError, match="active_seconds"):
+    path.write_text(path.read_text().replace("worker", "who", 1))
+    with pytest.raises(CounterpartError, match="Columns missing from .*: worker"):
         import_judgments(again, path)
 
 

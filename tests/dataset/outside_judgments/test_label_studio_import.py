@@ -98,7 +98,7 @@ def test_stars_in_a_table_are_answers(take, levels, write):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"completed_by": None}, "task 1: its annotator is missing, or no text and no whole number"),
+        ({"completed_by": [5]}, "task 1: its annotator is missing, or no text and no whole number"),
         ({"result": "none"}, "task 1: 'none' is not a list"),
         ({"result": ["none"]}, "task 1: 'none' is not a JSON object"),
         ({"lead_time": -1}, "task 1: -1"),
