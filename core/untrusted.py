@@ -80,11 +80,11 @@ def json_events(name: str, file: IO[bytes]) -> Iterator[tuple[str, str, Any]]:
 
 
 def csv_cells(
-    name: str, lines: Iterable[str], *, delimiter: str = ",", quoting: int = csv.QUOTE_MINIMAL
+    name: str, lines: Iterable[str], *, delimiter: str = ",", quotes: bool = True
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, cells) of each row that is not empty; ``lines`` keep their ends. Raises CounterpartError for
     invalid CSV, and for a cell of more than 131,072 characters."""
-    rows = csv.reader(lines, strict=True, delimiter=delimiter, quoting=quoting)
+    rows = csv.reader(lines, strict=True, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE)
     try:
         for row in filter(None, rows):
             yield rows.line_num, row

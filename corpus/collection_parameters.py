@@ -75,7 +75,7 @@ class MatchesParameters(Parameters):
     """Matches known from elsewhere to import into a collection."""
 
     collection: Annotated[str, "the collection of the pairs", POSITIONAL, OFF_PAGE]
-    path: Annotated[Path, "the file of pairs", POSITIONAL, OFF_PAGE, Option(metavar="PATH")]
+    path: Annotated[Path, "the file of pairs, or an export's folder", POSITIONAL, OFF_PAGE, Option(metavar="PATH")]
     source: Annotated[
         str,
         forms.CharField(
@@ -90,12 +90,12 @@ class MatchesParameters(Parameters):
             required=False,
             choices=[
                 ("", "recognise it"),
-                (IMAGE_TO_CAPTION, "keys are images (i2t)"),
-                (CAPTION_TO_IMAGE, "keys are captions (t2i)"),
+                (IMAGE_TO_CAPTION, "queries are images (i2t)"),
+                (CAPTION_TO_IMAGE, "queries are captions (t2i)"),
             ],
-            label="Direction of a JSON file",
-            help_text="whether a JSON file's keys are images (i2t) or captions (t2i); by default recognised by its "
-            "name, ..._image_to_caption or ..._caption_to_image, or by its ids",
+            label="Direction of JSON or qrels",
+            help_text="whether the queries of JSON or qrels are images (i2t) or captions (t2i); by default recognised "
+            "by its name, ..._image_to_caption or ..._caption_to_image, or by its ids",
         ),
         Option(metavar="i2t|t2i"),
     ] = ""

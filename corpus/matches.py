@@ -29,7 +29,8 @@ class MatchSummary:
     """The counts of an import of matches, in pairs.
 
     ``repeated`` pairs occurred in the file again with another score or grade: the first one counts.
-    ``skipped`` pairs have an image or caption that is not in the collection. ``undo`` takes ``batch`` back.
+    ``skipped`` pairs have an image or caption that is not in the collection. ``automatic`` pairs were rejected by a
+    program, and are not imported. ``unread`` are further columns. ``undo`` takes ``batch`` back.
     """
 
     collection: str
@@ -38,6 +39,8 @@ class MatchSummary:
     there: int
     repeated: int
     skipped: int
+    automatic: int = 0
+    unread: tuple[str, ...] = ()
     batch: str = ""
 
     def __str__(self) -> str:
@@ -46,6 +49,8 @@ class MatchSummary:
             f"{counted(self.there, 'match', 'matches')} already imported" if self.there else "",
             f"{self.repeated:,} repeated with another score ignored" if self.repeated else "",
             f"{self.skipped:,} with unknown ids skipped" if self.skipped else "",
+            f"{self.automatic:,} that a program rejected left out" if self.automatic else "",
+            f"{counted(len(self.unread), 'column')} not read: {some_of(self.unread)}" if self.unread else "",
             f"undo {self.batch} takes it back" if self.batch else "",
         ]
         text = "; ".join(part for part in parts if part)
@@ -59,6 +64,7 @@ class _Found:
     ratings: dict[tuple[int, int], Rating] = field(default_factory=dict)
     repeated: int = 0
     skipped: int = 0
+    automatic: int = 0
     unknown_images: dict[str, None] = field(default_factory=dict)
     unknown_captions: dict[str, None] = field(default_factory=dict)
 
@@ -75,16 +81,17 @@ def import_matches(
 ) -> MatchSummary:
     """Add the pairs of ``path`` to the matches of ``source``; existing pairs do not change.
 
-    The file is CxC's CSV, a CSV with image and caption (score, grade), or a JSON object of one direction.
-    ``direction`` ("i2t": its keys are images; "t2i": captions) is needed if neither its name nor its ids show it.
-    Captions are identified by key, images by key or file name. Every score is kept.
+    The file, or the one of a folder, is a table with image and caption (score, grade), such as a version's pairs or
+    CxC's CSV; qrels, of TREC or BEIR; or a JSON object of one direction. ``direction`` ("i2t": its queries are images;
+    "t2i": captions) is needed if neither its name nor its ids show it. Captions are identified by key, images by key or
+    file name. Every score is kept.
 
     Raises CounterpartError for a malformed file, for unknown ids unless ``skip_unknown``, and for an existing pair
     with another score or grade.
     """
     _check_source(collection, source)
     keys = keys_of(collection)
-    pairs = read_pairs(path, keys=keys, direction=direction)
+    pairs, unread = read_pairs(path, keys=keys, direction=direction)
     resolved = _resolve(tracked(pairs, "reading matches", progress), keys)
     _check_found(resolved, collection, path, skip_unknown)
     new = _new_ratings(collection, source, resolved.ratings)
@@ -92,7 +99,8 @@ def import_matches(
     if new:
         batch = _write(collection, source, new, path, actor)
     existing = len(resolved.ratings) - len(new)
-    return MatchSummary(collection.name, source, len(new), existing, resolved.repeated, resolved.skipped, batch)
+    counts = (len(new), existing, resolved.repeated, resolved.skipped, resolved.automatic)
+    return MatchSummary(collection.name, source, *counts, tuple(unread), batch)
 
 
 def known_pairs(
@@ -158,8 +166,11 @@ def _check_source(collection: Collection, source: str) -> None:
 def _resolve(pairs: Iterator[Pair], keys: FileKeys) -> _Found:
     resolved = _Found()
     for pair in pairs:
-        image = keys.images.get(pair.image)
-        caption = keys.captions.get(pair.caption)
+        if pair.automatic:
+            resolved.automatic += 1
+            continue
+        image = keys.image(pair.image)
+        caption = keys.caption(pair.caption)
         if image is None or caption is None:
             resolved.skipped += 1
             if image is None:

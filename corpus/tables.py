@@ -4,9 +4,9 @@ The content shows the form and the separator (comma, tab, semicolon or |). Colum
 files give them: letter case, blanks, - and _ do not count.
 """
 
-import csv
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from io import StringIO
 from itertools import islice
 from math import isnan
 from pathlib import Path
@@ -40,7 +40,7 @@ Cells = tuple[int, list[str]]
 
 PARQUET = b"PAR1"
 SEPARATORS = ",\t;|"
-SEEN = 50  # rows that show the separator
+SEEN = 1 << 16  # characters at the beginning that show the form
 
 
 def columns_of(path: Path) -> list[str]:
@@ -49,8 +49,8 @@ def columns_of(path: Path) -> list[str]:
         with _parquet(path) as file:
             return list(file.schema_arrow.names)
     if is_json(path):
-        return next((list(row) for _, row in _json_rows(path)), [])
-    return next((header for _, header in _cells(path)), [])
+        return next((list(row) for _, row in _json_rows(path) if isinstance(row, dict)), [])
+    return next((header for _, header in _parsed(path, _separator(path))), [])
 
 
 def read_rows(path: Path, wanted: Wanted, *, required: Collection[str] = ()) -> Iterator[Row]:
@@ -63,23 +63,31 @@ def read_rows(path: Path, wanted: Wanted, *, required: Collection[str] = ()) -> 
     if _is_parquet(path):
         yield from _parquet_rows(path, wanted, required)
         return
+    if not (header := columns_of(path)):
+        raise CounterpartError(f"{path.name} is empty. Write it again, with a line of column names.")
+    found_columns(path, header, wanted, required)
+    yield from placed(path, _json_rows(path) if is_json(path) else _text_rows(path), wanted, required)
+
+
+def placed(
+    path: Path, rows: Iterable[tuple[int, Any]], wanted: Wanted, required: Collection[str] = ()
+) -> Iterator[Row]:
+    """Yield rows by our names of their columns, as ``read_rows`` does; each may have columns of its own."""
     header: list[str] = []
     places: dict[str, str | None] = {}
-    for number, row in _json_rows(path) if is_json(path) else _text_rows(path):
+    for number, row in rows:
+        if not isinstance(row, dict):
+            raise CounterpartError(f"{path.name}, row {number}: not a JSON object with a value for each column.")
         if (names := list(row)) != header:
             header = names
             places = found_columns(path, header, wanted, required)
         yield number, {ours: None if theirs is None else _cell(row[theirs]) for ours, theirs in places.items()}
-    if not header:
-        found_columns(path, columns_of(path), wanted, required)
 
 
 def found_columns(
     path: Path, header: list[str], wanted: Wanted, required: Collection[str] = ()
 ) -> dict[str, str | None]:
     """Return our name of each column → the header's. Raises CounterpartError as ``read_rows`` does."""
-    if not header:
-        raise CounterpartError(f"{path.name} is empty. Write it again, with a line of column names.")
     theirs: dict[str, list[str]] = {}
     for name in header:
         theirs.setdefault(folded(name), []).append(name)
@@ -103,7 +111,13 @@ def folded(name: str) -> str:
 
 def is_json(path: Path) -> bool:
     """Whether the text begins as JSON does."""
-    return next((line.lstrip().startswith(("{", "[")) for _number, line in lines(path)), False)
+    return _beginning(path).lstrip().startswith(("{", "["))
+
+
+def _beginning(path: Path) -> str:
+    """Return the text's first characters, from the first line that is not blank."""
+    with opened(path) as file, as_text(path.name, file, newline="") as text:
+        return text.read(SEEN).lstrip("\r\n")
 
 
 def _cell(value: Any) -> Any:
@@ -124,37 +138,40 @@ def _text_rows(path: Path) -> Iterator[Row]:
 
 def _cells(path: Path) -> Iterator[Cells]:
     separator = _separator(path)
-    quoting = csv.QUOTE_MINIMAL
+    enclosed = True
     if separator in "\t|":
         # Such tables are often written without quotes: there a quote is a sign, as in the caption "Stop" says it all.
         try:
             enclosed = len({len(row) for _, row in _parsed(path, separator)}) == 1
         except CounterpartError:
             enclosed = False
-        quoting = csv.QUOTE_MINIMAL if enclosed else csv.QUOTE_NONE
-    return _parsed(path, separator, quoting)
+    return _parsed(path, separator, quotes=enclosed)
 
 
-def _parsed(path: Path, separator: str, quoting: int = csv.QUOTE_MINIMAL) -> Iterator[Cells]:
+def _parsed(path: Path, separator: str, *, quotes: bool = True) -> Iterator[Cells]:
     """Yield (line number, cells) of each row of separated text that is not empty, the header's first."""
     with opened(path) as file, as_text(path.name, file, newline="") as text:
-        rows = untrusted.csv_cells(path.name, bounded(path, text), delimiter=separator, quoting=quoting)
-        full = ((number, row) for number, row in rows if any(map(str.strip, row)))
-        header = next(full, None)
-        if header and len(header[1]) <= 2 and header[1][0].startswith("sep="):  # a line of Excel
-            header = next(full, None)
-        if header:
-            yield header[0], [comparable(name) for name in header[1]]
-        yield from full
+        rows = _full(path, bounded(path, text), separator, quotes=quotes)
+        for number, header in islice(rows, 1):
+            yield number, [comparable(name) for name in header]
+        yield from rows
+
+
+def _full(path: Path, text: Iterable[str], separator: str, *, quotes: bool = True) -> Iterator[Cells]:
+    for number, row in untrusted.csv_cells(path.name, text, delimiter=separator, quotes=quotes):
+        is_hint = len(row) <= 2 and row[0].startswith("sep=")  # of Excel, in the first line
+        if not is_hint and any(map(str.strip, row)):
+            yield number, row
 
 
 def _separator(path: Path) -> str:
     """Return the separator with which most of the first rows have as many cells as the header, and the most of them."""
+    beginning = _beginning(path)
     fits = {}
     for separator in SEPARATORS:
         sizes = []
         try:
-            for _, row in islice(_parsed(path, separator), SEEN):
+            for _, row in _full(path, StringIO(beginning, newline=""), separator):
                 sizes.append(len(row))
         except CounterpartError:  # for the one that is chosen it is raised again
             pass
@@ -163,18 +180,10 @@ def _separator(path: Path) -> str:
     return max(fits, key=fits.__getitem__, default=",")
 
 
-def _json_rows(path: Path) -> Iterator[Row]:
-    for number, value in _json_values(path):
-        if not isinstance(value, dict):
-            raise CounterpartError(f"{path.name}, row {number}: not a JSON object with a value for each column.")
-        yield number, value
-
-
-def _json_values(path: Path) -> Iterator[tuple[int, Any]]:
+def _json_rows(path: Path) -> Iterator[tuple[int, Any]]:
     """Yield the lines' objects by line; the elements of a list, and objects of several lines, by their place."""
-    _, first = next(lines(path))
     try:
-        in_lines = isinstance(read_json(first), dict)
+        in_lines = isinstance(read_json(StringIO(_beginning(path)).readline()), dict)
     except ValueError:
         in_lines = False
     if not in_lines:

@@ -113,7 +113,9 @@ def test_a_file_name_that_two_images_share_names_neither(zoo, path):
     [
         ("", "matches is not a match file"),
         ("a,b\n1,2\n", "matches is not a match file"),
-        ("image,caption,scores\n0,3,1\n", "matches is not a match file"),
+        ("query-id\tcorpus-id\tscore\n0\t3\t\n1\t2\t1\n", "The direction of matches is unclear: of its 2 pairs"),
+        ("0 0 3 1\n0 0 3\n", "matches, line 2: not a line of qrels, query 0 item label."),
+        ("image,caption,level,worker\n0,3,1,ann\n", "matches has answers of people (worker). Use import_judgments."),
         ("image,caption\n", "matches contains no pairs."),
         ("{}", "matches contains no pairs."),
         ("image,caption,score\n0,3,high\n", "matches, line 2: the score 'high' is not a number."),
@@ -145,6 +147,70 @@ def test_a_bad_file_is_one_clear_line_and_changes_nothing(zoo, path, content, co
 def test_a_wish_that_makes_no_sense_is_refused(zoo, path, source, more, complaint):
     with pytest.raises(CounterpartError, match=complaint):
         imported(zoo, path, "image,caption\n0,3\n", source=source, **more)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Image ID;Caption-Id;note\n0;5;\n1.0;7.0;a, b\n",
+        "file_name\tsentid\n0.jpg\tx:sentid:5\n1.jpg\t7\n",
+        "\ufeffimage,caption\r0,5\r\u200b1 ,7\ufeff\r",
+        "5 0 0 1\n7 0 1 1\n",
+        "query-id\tcorpus-id\tscore\ncaption-5\timage-0\t1\ncaption-7\timage-1\t1\n",
+        '{"image_id": 0, "caption_id": 5}\n{"image_id": 1.0, "caption_id": "7"}\n',
+        '[{"iid": 0, "cid": 5}, {"iid": 1, "cid": 7}]',
+        '{"images": [], "annotations": [{"image_id": 0, "caption_id": 5, "caption": "a cat"}],'
+        ' "negatives": [{"image_id": 1, "caption_id": 7, "caption": "a dog"}]}',
+    ],
+)
+def test_the_same_pairs_are_read_from_every_form(zoo, path, content):
+    assert imported(zoo, path, content).added == 2
+    assert keys() == {("0", "5"), ("1", "7")}
+
+
+def test_labels_say_what_is_a_match_and_what_was_judged_to_be_none(zoo, path):
+    path = path.with_name("v1_image_to_caption_graded.qrels")
+    imported(zoo, path, "0 0 5 2\n0 0 7 1\n1 0 5 0\n", source="graded")
+    imported(zoo, path.with_name("i2t.qrels"), "0 0 5 1\n1 0 5 0\n", source="strict")
+    pairs = "image,caption,positive,level,votes,sources\n0,5,1,1,3,\n0,7,1,4,3,cxc\n1,5,0,3,3,\n1,7,0,,,automatic\n"
+    summary = imported(zoo, path.with_name("pairs.csv"), pairs, source="v1")
+    assert "1 that a program rejected left out; 1 column not read: votes" in str(summary)
+    rows = Match.objects.exclude(source="original").order_by("pk")
+    assert list(rows.values_list("source", "image__key", "caption__key", "score", "grade")) == [
+        *(("graded", "0", "5", 2, 1), ("graded", "0", "7", 1, 2), ("graded", "1", "5", 0, 4)),
+        *(("strict", "0", "5", 1, None), ("strict", "1", "5", 0, 4)),
+        *(("v1", "0", "5", 1, 1), ("v1", "0", "7", 1, None), ("v1", "1", "5", 0, 3)),
+    ]
+
+
+def test_a_folder_is_read_where_it_has_one_file_of_matches_or_one_a_direction(zoo, tmp_path):
+    written(tmp_path / "v1_image_to_caption.json", {"0": [5]})
+    written(tmp_path / "v1_caption_to_image.json", {"7": [1]})
+    written(tmp_path / "README.md", "a version")
+    assert import_matches(zoo, source="v1", path=tmp_path).added == 2
+    written(tmp_path / "v2_image_to_caption.json", {"0": [5]})
+    with pytest.raises(CounterpartError, match="has 3 files of matches: v1_caption_to_image.json, v1_image"):
+        import_matches(zoo, source="v2", path=tmp_path)
+
+
+def test_an_image_is_found_by_the_last_part_of_its_name_in_any_unicode_form(zoo, path):
+    zoo.images.filter(key="1").update(file_name="train/caf\u00e9.jpg")
+    imported(zoo, path, "image,caption\ncafe\u0301.jpg,3\n")
+    assert keys() == {("1", "3")}
+
+
+@pytest.mark.shared
+def test_matches_that_people_bring_are_read(db, shared):
+    files = sorted((shared / "fixtures" / "intake" / "matches").iterdir())
+    collection = make_collection(images=3)
+    for image, key in zip(collection.images.order_by("pk"), ("100277", "103427", "105492"), strict=True):
+        collection.images.filter(pk=image.pk).update(key=key)
+    for caption, key in zip(
+        collection.captions.order_by("pk"), ["1268090", "1335922", "1390957", "5036197", "1759540", "1"], strict=True
+    ):
+        collection.captions.filter(pk=caption.pk).update(key=key)
+    added = {file.name: import_matches(collection, source=file.name, path=file).added for file in files}
+    assert added == {file.name: 6 for file in files}
 
 
 def test_known_pairs_are_row_ids_in_order(zoo, path):

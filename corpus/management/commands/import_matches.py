@@ -14,10 +14,11 @@ class Command(ActCommand):
     step = "collection"
     help = (
         "Add the pairs of PATH to the matches of a source in a collection. Every score is kept; thresholds "
-        "come later. The format is recognised by content, plain or gzipped: CxC's CSV (caption, image, "
-        "agg_score, sampling_method); a CSV with the columns image, caption and optionally score and grade (1-4); or "
-        "JSON in one direction, {id: [ids]}, as eccv_image_to_caption.json. Import both directions one after the "
-        "other for their union. Existing matches do not change."
+        "come later. The form is recognised by content, plain or gzipped: a table (CSV, TSV, JSON lines, Parquet) with "
+        "columns such as image and caption, and perhaps score and grade (1-4), as a version's pairs or CxC's CSV; "
+        "qrels, of TREC or BEIR, whose label 0 is a pair that was judged and does not match; or "
+        "JSON in one direction, {id: [ids]}, as eccv_image_to_caption.json. A folder may be an export. "
+        "Existing matches do not change."
     )
     figures = True
     parameters = MatchesParameters
