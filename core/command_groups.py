@@ -22,10 +22,12 @@ OLD_NAMES = {
     "mturk_emulator": "emulate mturk",
     "pay_for_outage": "pay outage",
     "payments": "pay list",
+    "plan_top_up": "add",
     "prolific_emulator": "emulate prolific",
     "resume": "pause --resume",
     "review_queue": "review queue",
     "top_up": "pay floor",
+    "what_if": "plan --replay",
     "write_to_workers": "message",
 }
 """What the old names of merged commands run until the next version: a command, and words put before what is typed."""

@@ -44,7 +44,7 @@ class FinishedRound:
         design = design_of(round)
         if design.judge != "all":
             raise CounterpartError(
-                f"Round {round} asks {design.judge} pairs, and the others are unknown. what_if replays a "
+                f"Round {round} asks {design.judge} pairs, and the others are unknown. plan --replay replays a "
                 "finished round of all pairs."
             )
         wholes = tuple(whole_queries(round, progress=progress))

@@ -11,7 +11,7 @@ import numpy as np
 from django import forms
 
 from core.errors import CounterpartError
-from core.parameters import POSITIONAL, Parameters, ShareField, choices
+from core.parameters import Parameters, ShareField, choices
 from core.progress import Progress, silent
 from core.seeds import SeedField
 from core.text import counted
@@ -42,7 +42,6 @@ ESTIMATED = {"estimated_recall": "value", "recall_low": "low", "recall_high": "h
 class WhatIfParameters(Parameters):
     """Under which policy a round is replayed."""
 
-    round: Annotated[str, "a finished round that asked all pairs", POSITIONAL]
     judge: Annotated[
         str,
         forms.ChoiceField(
@@ -172,7 +171,7 @@ def savings_of(replays: Sequence[Replayed]) -> dict[str, Spread]:
 
 
 def policy_row(judge: str, replays: Sequence[Replayed]) -> dict[str, Any]:
-    """Return what ``what_if --json`` prints of a policy; the scores are those of the first replay."""
+    """Return what ``plan --replay --json`` prints of a policy; the scores are those of the first replay."""
     return plain(
         {
             "judge": judge,

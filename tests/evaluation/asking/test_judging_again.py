@@ -116,11 +116,11 @@ def test_pairs_that_are_judged_twice_are_drawn_from_those_of_one_vote(judged):
 
 
 def test_the_command_shows_an_order_and_adds_it(judged):
-    shown = json.loads(output_of("plan_top_up", "round-1", "--again", "0.50", "--json"))
+    shown = json.loads(output_of("add", "round-1", "--again", "0.50", "--json"))
     assert (shown["pairs"], shown["votes_each"], shown["verdicts"], shown["would_add"]) == (2, 1, 12, 1)
     assert (shown["wrong"], shown["wrong_after"]["about"]) == ({"about": 1, "low": 0, "high": 3}, 1)
     assert not judged.top_ups.exists()
-    call_command("plan_top_up", "round-1", "--again", "0.50", "--add", stdout=StringIO())
+    call_command("add", "round-1", "--again", "0.50", "--yes", stdout=StringIO())
     assert judged.top_ups.get().purpose == "further votes on pairs asked before"
     with pytest.raises(CommandError, match="--likely: not allowed"):
-        call_command("plan_top_up", "round-1", "--again", "0.50", "--likely", "2")
+        call_command("add", "round-1", "--again", "0.50", "--likely", "2")

@@ -172,7 +172,7 @@ def test_a_release_gives_the_reason_of_each_pair_and_packs_the_batches_again(aud
 
 
 def test_the_commands_give_recall_before_a_batch_and_the_guard_after_it(audit):
-    shown = json.loads(output_of("plan_top_up", "audit", "--likely", "2", "--add", "--json"))
+    shown = json.loads(output_of("add", "audit", "--likely", "2", "--yes", "--json"))
     assert 0 < shown["recall_low"] < shown["recall"] < shown["recall_high"] <= 1
     assert (shown["question"], shown["level"]) == ("these", 0.95)
     assert shown["matches_to_expect"] > 0

@@ -246,7 +246,7 @@ def test_rankings_that_are_gone_are_named(run, topped_up):
         estimate_round(topped_up, NEW)
 
 
-run_command = partial(output_of, "plan_top_up")
+run_command = partial(output_of, "add")
 
 
 def test_the_command_gives_the_cost_and_adds_only_on_request(audit, pool, tmp_path):
@@ -256,11 +256,11 @@ def test_the_command_gives_the_cost_and_adds_only_on_request(audit, pool, tmp_pa
     assert (first["models"], "added" in first) == ("elsewhere", False)
     assert first["would_add"] == first["hits"] > 0
     assert not audit.top_ups.exists()
-    second = json.loads(run_command("audit", "--add", "--json"))
+    second = json.loads(run_command("audit", "--yes", "--json"))
     assert (second["added"], second["cost"]) == (first["hits"], first["cost"])
     assert audit.top_ups.count() == 1
     with pytest.raises(CommandError, match="nothing to add"):
-        run_command("audit", "--add")
+        run_command("audit", "--yes")
     longer = json.loads(run_command("audit", "--audit-share", "0.6", "--json"))
     assert (longer["audit_share"], longer["would_add"] > 0) == (0.6, True)
 

@@ -35,7 +35,7 @@ def pool(finished):
 
 
 def replayed(finished, judge, **given):
-    (one,) = what_if.what_if(finished, WhatIfParameters(round="all", judge=judge, replays=1, seed=SEED, **given))[judge]
+    (one,) = what_if.what_if(finished, WhatIfParameters(judge=judge, replays=1, seed=SEED, **given))[judge]
     return one
 
 
@@ -104,7 +104,7 @@ def test_an_audit_asks_and_gives_what_the_real_design_does(finished, pool):
 
 
 def test_an_audit_of_any_seed_gives_what_estimate_gives(finished):
-    given = WhatIfParameters(round="all", judge="audit", audit_share=0.5, seed=8, replays=2)
+    given = WhatIfParameters(judge="audit", audit_share=0.5, seed=8, replays=2)
     for replay in what_if.what_if(finished, given)["audit"]:
         expected = estimate_round(finished.round, EstimateParameters(audit_share=0.5, seed=replay.seed)).models
         by_cell = {(one.model, one.metric, one.direction): one.estimate for one in expected}
@@ -132,7 +132,7 @@ def test_audit_and_greedy_open_the_batches_of_the_real_round_and_stop_where_it_d
 
 
 def test_a_policy_that_draws_is_replayed_and_another_is_not(finished):
-    found = what_if.what_if(finished, WhatIfParameters(round="all", seed=1, replays=3, audit_share=0.5))
+    found = what_if.what_if(finished, WhatIfParameters(seed=1, replays=3, audit_share=0.5))
     assert {judge: [one.seed for one in replays] for judge, replays in found.items()} == {
         "all": [1],
         "first-hits": [1],

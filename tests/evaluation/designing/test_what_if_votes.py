@@ -66,7 +66,7 @@ def test_votes_are_drawn_pair_by_pair_and_those_on_controls_stay(finished):
 
 
 def test_a_single_vote_a_pair_is_its_verdict_and_costs_a_third(finished):
-    (one,) = what_if(finished, WhatIfParameters(round="all", judge="all", replication=1, replays=1, seed=7))["all"]
+    (one,) = what_if(finished, WhatIfParameters(judge="all", replication=1, replays=1, seed=7))["all"]
     votes = single_votes(finished)(7)
     free = np.setdiff1d(finished.asked, np.concatenate([w.queries.codes[w.queries.asked] for w in finished.wholes]))
     matches = set(votes[votes["level"] <= 2]["code"]) - set(free.tolist())
@@ -79,7 +79,7 @@ def test_a_single_vote_a_pair_is_its_verdict_and_costs_a_third(finished):
 
 @pytest.mark.parametrize("method", ["dawid-skene", "consensus"])
 def test_another_aggregation_counts_what_a_version_with_it_counts(finished, method):
-    (one,) = what_if(finished, WhatIfParameters(round="all", judge="all", aggregation=method))["all"]
+    (one,) = what_if(finished, WhatIfParameters(judge="all", aggregation=method))["all"]
     version = release(finished.round, method=method)
     scores = {
         (one.model, direction): figures["mAP@R"].value
@@ -95,7 +95,7 @@ def test_another_aggregation_counts_what_a_version_with_it_counts(finished, meth
 
 
 def test_another_aggregation_of_an_audit_hears_the_votes_that_it_asked_alone(finished):
-    given = WhatIfParameters(round="all", judge="audit", audit_share=0.3, aggregation="dawid-skene", replays=1)
+    given = WhatIfParameters(judge="audit", audit_share=0.3, aggregation="dawid-skene", replays=1)
     (one,) = what_if(finished, given)["audit"]
     votes = finished.votes[finished.votes["code"].isin(one.packed[0]) | (finished.votes["control"] != "")]
     verdicts = conclude(votes, method="dawid-skene")
@@ -117,10 +117,10 @@ def test_a_level_that_a_reviewer_gave_stays_whatever_votes_are_drawn(finished, p
 
 def test_the_round_has_no_more_votes_than_it_asked(finished):
     with pytest.raises(CounterpartError, match="asks 3 answer sets .* draw 4"):
-        what_if(finished, WhatIfParameters(round="all", replication=4))
+        what_if(finished, WhatIfParameters(replication=4))
 
 
-run = partial(output_of, "what_if", "all")
+run = partial(output_of, "plan", "all", "--replay")
 
 
 def test_the_command_sets_all_policies_side_by_side(finished):

@@ -1,4 +1,4 @@
-"""plan_top_up ROUND: what it costs to score further models by a round or to continue its audit, and the HITs."""
+"""add ROUND: what it costs to score further models by a round or to continue its audit, and the HITs."""
 
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,11 @@ from hits.models import Round
 class Command(ActCommand):
     step = "round"
     help = (
-        "Plan HITs for the first items of registered models that a round has not asked: without them, items that no "
-        "annotator of its pool found count as no match. With --audit-share, for the next queries of an audit; with "
-        "--likely, for the pairs that are most likely matches; with --reject-below, for a random sample of unlikely "
-        "pairs, all of which the round then rejects; with --again, for further votes on doubtful pairs; with --twice, "
-        "for a second vote on pairs drawn at random. Prints pairs, HITs and cost; --add adds the HITs."
+        "Add HITs to a round, once --yes says so: for the first items of registered models that it has not asked, as "
+        "items that no annotator of its pool found count as no match. With --audit-share, for the next queries of an "
+        "audit; with --likely, for the pairs that are most likely matches; with --reject-below, for a random sample of "
+        "unlikely pairs, all of which the round then rejects; with --again, for further votes on doubtful pairs; with "
+        "--twice, for a second vote on pairs drawn at random. Without --yes, pairs, HITs and cost are printed."
     )
     figures = True
 
@@ -32,7 +32,9 @@ class Command(ActCommand):
         parser.add_argument(
             "--rankings", type=Path, nargs="+", default=[], metavar="FILE", help="rankings to register first"
         )
-        parser.add_argument("--add", action="store_true", help="add the HITs; without it nothing is asked")
+        parser.add_argument(
+            "--yes", "--add", dest="add", action="store_true", help="add the HITs; without it nothing is asked"
+        )
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
         round = Round.objects.select_related("pool__collection").named(options["round"])
