@@ -74,7 +74,7 @@ def whole_round(data: Path, folder: Path) -> dict:
     run("add_annotator", "overlap", "--kind=overlap")
     run("retrieve", "coco", "--annotators=overlap", "--queries=eccv-queries")
     run("pool", "overlap-5", "--collection=coco", "--annotators=overlap", "--queries=eccv-queries", "--top-k=5")
-    run("pack", "eccv-round", "--pool=overlap-5", "--ceiling=5000", "--seed=0")
+    run("pack", "eccv-round", "--pool=overlap-5", "--reward=0.65", "--ceiling=5000", "--seed=0")
     run("publish", "eccv-round", "--channel=browser", "--skip-missing", "--below-floor")
     run("simulate", "eccv-round", "--workers=200", "--truth=eccv", "--seed=0")
     run("aggregate", "eccv-round")

@@ -180,8 +180,8 @@ def make_round() -> str:
     draw_lists(collection)
     annotators = ",".join(Annotator.objects.values_list("name", flat=True))
     call_command("pool", "pool", collection="photos", annotators=annotators, queries="queries")
-    call_command("pack", "round", pool="pool", ceiling="9000")
-    call_command("publish", "round", channel="browser", below_floor=True)
+    call_command("pack", "round", pool="pool", ceiling="90000")
+    call_command("publish", "round", channel="browser")
     return Round.objects.get().join_key
 
 

@@ -47,7 +47,6 @@ REVIEWED = "demo-v2"
 CASCADE = "pvse"  # the annotator whose best candidates ViLT scores
 CASCADE_DEPTH = 40  # the number of these
 LOGIN = "demo"
-REWARD = Decimal("2.50")  # the default wage floor of $15 an hour for the ten minutes that a slow worker may take
 CEILING = Decimal(1_000)
 WHY = {
     1: "Every word of it is true here.",
@@ -184,7 +183,7 @@ def _release(name: str, judged: Round, progress: Progress) -> None:
 
 def _run_doubtful_round(to_try: Round, progress: Progress) -> None:
     doubtful = pack_round(
-        DOUBTFUL, to_try.pool, PackParameters(reward=REWARD, ceiling=CEILING, seed=3), actor="demo", progress=progress
+        DOUBTFUL, to_try.pool, PackParameters(ceiling=CEILING, seed=3), actor="demo", progress=progress
     )
     if doubtful.aggregations.exists():
         return
@@ -220,7 +219,6 @@ def _plan(name: str, annotators: list[str], *, images: int, captions: int, seed:
         annotators=tuple(annotators),
         images=images,
         captions=captions,
-        reward=REWARD,
         ceiling=CEILING,
         cascade=CASCADE,
         cascade_depth=CASCADE_DEPTH,

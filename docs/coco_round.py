@@ -65,13 +65,12 @@ def build(data: Path, folder: Path) -> None:
         "pack",
         "coco-round",
         "--pool=coco-pool",
-        "--reward=2.50",
         "--replication=2",
         "--ceiling=5000",
         "--reasons",
         "--seed=0",
     )
-    run("publish", "coco-round", "--channel=browser", "--skip-missing", "--below-floor")
+    run("publish", "coco-round", "--channel=browser", "--skip-missing")
     run("simulate", "coco-round", "--workers=80", "--truth=eccv", "--seed=0")
     run("aggregate", "coco-round", "--method=ordinal")
     of_version = ("--collection=coco", "--queries=queries", "--rounds=coco-round", "--merge=cxc>=3,original")

@@ -8,7 +8,7 @@ from django.db import models
 from core import clock
 from core.text import NamedQuerySet
 from corpus.models import Caption, Image, brought_by
-from hits.prices import FeeSchedule
+from hits.prices import WAGE_FLOOR, FeeSchedule
 from mitl.models import Pool
 
 
@@ -46,7 +46,7 @@ class Round(models.Model):
     join_key = models.CharField(max_length=40, unique=True, help_text="Secret part of the join link.")
     offer = models.JSONField(default=dict, help_text="Title, description and requirements of the HITs on a platform.")
     wage_floor = models.DecimalField(
-        max_digits=6, decimal_places=2, default=Decimal("15.00"), help_text="Minimum wage in US dollars an hour."
+        max_digits=6, decimal_places=2, default=WAGE_FLOOR, help_text="Minimum wage in US dollars an hour."
     )
     expected_seconds = models.PositiveIntegerField(
         null=True, help_text="Expected active time of a HIT: measured in a pilot or stated when publishing."

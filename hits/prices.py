@@ -2,15 +2,22 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, ROUND_UP, Decimal
 from typing import Self
 
 CENT = Decimal("0.01")
+WAGE_FLOOR = Decimal("15.00")
+"""The minimum wage of a new round in US dollars an hour."""
 
 
 def cents(amount: Decimal) -> Decimal:
     """Round US dollars to whole cents, half a cent upwards."""
     return amount.quantize(CENT, rounding=ROUND_HALF_UP)
+
+
+def fair_reward(seconds: float, floor: Decimal = WAGE_FLOOR) -> Decimal:
+    """Return what ``seconds`` of work must earn at ``floor`` US dollars an hour, in whole cents, rounded up."""
+    return (Decimal(str(seconds)) * floor / 3600).quantize(CENT, rounding=ROUND_UP)
 
 
 @dataclass(frozen=True)

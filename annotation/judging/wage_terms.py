@@ -7,10 +7,12 @@ from decimal import Decimal
 from typing import Any
 
 from annotation.judging.sheet import terms_of
-from annotation.money.wages import Timing, fair_reward, pilot_of, slow_seconds
+from annotation.money.wages import Timing, pilot_of
 from core.errors import CounterpartError
 from hits.models import Round
+from hits.prices import fair_reward
 from hits.rounds.round_parameters import PackParameters
+from hits.task_types import task_type_of
 
 
 @dataclass(frozen=True)
@@ -32,14 +34,14 @@ def wage_terms(round: Round) -> WageTerms:
     if measured := pilot_of(round):
         round.expected_seconds = int(measured[1].active)
     terms = terms_of(round)
-    fair = fair_reward(round.expected_seconds or slow_seconds(round), round.wage_floor)
+    fair = fair_reward(round.expected_seconds or task_type_of(round).usual_seconds, round.wage_floor)
     return WageTerms(terms["minutes"], terms["hourly"], measured, round.reward, fair, round.wage_floor)
 
 
 def wage_terms_of_plan(parameters: PackParameters) -> WageTerms:
     """Return the terms of a round that these parameters would make."""
     design = parameters.composition.as_json()
-    return wage_terms(Round(task=parameters.task, design=design, reward=parameters.reward, reasons=parameters.reasons))
+    return wage_terms(Round(task=parameters.task, design=design, reward=parameters.pay, reasons=parameters.reasons))
 
 
 def fair_reward_suggested(values: Mapping[str, Any]) -> Decimal:

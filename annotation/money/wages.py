@@ -18,12 +18,11 @@ from core.progress import Progress, silent, tracked
 from core.text import counted
 from core.work.authority import check_authority
 from hits.models import Round, Seat
-from hits.prices import CENT
+from hits.prices import fair_reward
 from hits.task_types import task_type_of
 
 PILOT_SIZE = 30  # assignments that may go out before any was timed
 LEAST_TIMED = 5  # accepted assignments below which a median means nothing
-HOUR = 3600
 TOP_UP = "Top-up: this work took longer than we had planned."  # a bonus with this reason is given once
 
 
@@ -103,16 +102,6 @@ def pilot_of(round: Round, *, rehearsed: bool = False) -> tuple[Round, Timing] |
         if timing := timing_of(earlier):
             return earlier, timing
     return None
-
-
-def fair_reward(seconds: float, floor: Decimal) -> Decimal:
-    """Return what ``seconds`` of work must earn at ``floor`` US dollars an hour, in whole cents, rounded up."""
-    return (Decimal(str(seconds)) * floor / HOUR).quantize(CENT, rounding=ROUND_UP)
-
-
-def slow_seconds(round: Round) -> int:
-    """Return how long slow workers usually take for a HIT of the round's type of task."""
-    return task_type_of(round).usual_minutes[-1] * 60
 
 
 def check_wage(
@@ -234,7 +223,7 @@ def alike_rounds(round: Round) -> Sequence[Round]:
 
 def _hold_to_floor(round: Round, expected: Expectation) -> None:
     """Compare the reward with the wage floor for the expected time; where it is unknown, for that of slow workers."""
-    seconds = slow_seconds(round) if expected.seconds is None else expected.seconds
+    seconds = task_type_of(round).usual_seconds if expected.seconds is None else expected.seconds
     fair = fair_reward(seconds, round.wage_floor)
     if fair <= round.reward:
         return

@@ -14,7 +14,7 @@ from annotation.models import Payment
 from annotation.money.budget import set_ceiling
 from annotation.money.ledger import accounts_of, earners_of, owed_to_simulated, payments_as_csv, total_of
 from annotation.money.payroll import MAX_BYTES, as_text, mark_wages, wages_of, write_wages
-from annotation.money.wages import fair_reward, shortfall_of, timing_of
+from annotation.money.wages import shortfall_of, timing_of
 from annotation.people.receipts import Proof, verify_code
 from console.kept_figures import kept_if_slow
 from console.pagination import page_of
@@ -27,6 +27,7 @@ from core.text import counted
 from core.web.middleware import takes_uploads
 from core.work.jobs import open_once
 from hits.models import Round
+from hits.prices import fair_reward
 
 
 @takes_uploads(MAX_BYTES)

@@ -165,7 +165,7 @@ def _planned(pool: Pool, parameters: PackParameters) -> Round:
         pool=pool,
         task=parameters.task,
         design=parameters.composition.as_json(),
-        reward=parameters.reward,
+        reward=parameters.pay,
         reasons=parameters.reasons,
         replication=parameters.seats,
     )

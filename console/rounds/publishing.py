@@ -10,7 +10,7 @@ from django.views.decorators.cache import never_cache
 from annotation.judging.links import invitation_link
 from annotation.judging.wage_terms import wage_terms
 from annotation.models import Admission, Invitation
-from annotation.money.wages import Expectation, fair_reward, pilot_of
+from annotation.money.wages import Expectation, pilot_of
 from annotation.people.admission import make_invitations, places_left, revoke_invitations
 from annotation.people.consent import empty_words
 from console.jobs import follow
@@ -30,6 +30,7 @@ from crowd.channels.base import AsksFees
 from crowd.posting.postings import postings_for
 from crowd.posting.publication import BELOW_FLOOR, check_publishable, publish_round, quote
 from hits.models import Round
+from hits.prices import fair_reward
 from hits.rounds.packed_rounds import missing_pictures, repeats_of
 from hits.task_types import task_type_of
 

@@ -17,12 +17,12 @@ from annotation.judging.hit_pictures import picture_response
 from annotation.judging.sheet import sheet_of, shown_in
 from annotation.judging.sheet_answers import parse_answers, parse_number
 from annotation.models import Draft
-from annotation.money.wages import fair_reward
 from annotation.work.answers import NO_PICTURE, Answer, check_answer_set
 from console.permissions import researchers_only
 from console.review.answer_sheets import SheetAnswer, pairs_of
 from core.errors import CounterpartError
 from hits.models import HIT, Item, Round
+from hits.prices import fair_reward
 from hits.task_types import task_type_of
 
 LONGEST = 99_999  # seconds that a rehearsal may have taken

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from django import forms
 
-from annotation.money.wages import HOUR, pilot_of, slow_seconds, timing_of
+from annotation.money.wages import pilot_of, timing_of
 from core.parameters import Option, Parameters, choices
 from counterpart_statistics.auditing.audit_designs import HitTerms
 from counterpart_statistics.auditing.plan_basis import Prior
@@ -15,6 +15,7 @@ from evaluation.auditing.round_estimates import QueriesOption
 from hits.models import Round
 from hits.prices import cents
 from hits.rounds.round_parameters import DollarField
+from hits.task_types import task_type_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +78,7 @@ class Terms(HitTerms):
     @property
     def wage(self) -> Decimal:
         """US dollars an hour."""
-        return cents(self.reward * HOUR / Decimal(str(self.seconds)))
+        return cents(self.reward * 3600 / Decimal(str(self.seconds)))
 
 
 def terms_of(round: Round, reward: Decimal | None = None) -> Terms:
@@ -104,4 +105,4 @@ def _time_of(round: Round) -> tuple[float, str]:
         return round.expected_seconds, "as expected of the round"
     if measured := pilot_of(round):
         return measured[1].active, f"as measured in round {measured[0]}"
-    return slow_seconds(round), "as slow workers usually take"
+    return task_type_of(round).usual_seconds, "as slow workers usually take"

@@ -20,7 +20,7 @@ from hits.models import Item, Round
 from hits.packing.designs import Design
 from hits.packing.plan import Plan, Sharing
 from hits.pair_plans import Newest, PlanRequest, newest_of, number_collection
-from hits.prices import Costs, costs_by_channel
+from hits.prices import Costs, cents, costs_by_channel, fair_reward
 from hits.rounds.round_parameters import PackParameters
 from hits.rounds.rows import write_hits
 from hits.task_types import TASK_TYPES, task_type_of
@@ -67,7 +67,7 @@ def pack_round(
         judge=judge,
         progress=progress,
     )
-    costs = costs_by_channel(parameters.reward, assignments=plan.n_hits * parameters.seats)
+    costs = costs_by_channel(parameters.pay, assignments=plan.n_hits * parameters.seats)
     _check_ceiling(parameters, plan, costs)
     fields = _fields_of(pool, plan, parameters, seed)
     if existing:
@@ -101,8 +101,21 @@ def figures_of(packed: Round) -> dict[str, Any]:
     design = JudgeDesign.from_json(packed.summary.get("judge"))
     note = design.guard_note(queries_of(packed.pool)) if design.greedy else ""
     judge = design.figures() | ({"guard": note} if note else {})
-    figures = {"round": packed.name, **judge, **summary, "reward": packed.reward, **costs, "ceiling": packed.ceiling}
-    return figures | above_ceiling(packed)
+    pay = {"reward": packed.reward, "wage": wage_of(packed), **costs, "ceiling": packed.ceiling}
+    return {"round": packed.name, **judge, **summary, **pay, **above_ceiling(packed)}
+
+
+def wage_of(packed: Round) -> str:
+    """Describe what the reward is worth an hour in the usual time of slow workers, next to the round's wage floor."""
+    seconds = task_type_of(packed).usual_seconds
+    fair = fair_reward(seconds, packed.wage_floor)
+    wage = f"${cents(packed.reward * 3600 / seconds)} an hour for the usual {seconds // 60} minutes"
+    if packed.reward >= fair:
+        return f"{wage}, the floor" if packed.reward == fair else f"{wage}; the floor is ${packed.wage_floor}"
+    return (
+        f"{wage}, below the floor of ${packed.wage_floor}: pass --reward {fair} or leave --reward out. publish asks "
+        "for --expected-minutes, a pilot, or --below-floor"
+    )
 
 
 def above_ceiling(packed: Round) -> dict[str, str]:
@@ -230,7 +243,7 @@ def _check_ceiling(parameters: PackParameters, plan: Plan, costs: Costs) -> None
     total = min(Decimal(cost["total"]) for cost in costs.values())
     if total > parameters.ceiling:
         raise CounterpartError(
-            f"{plan.n_hits * parameters.seats:,} assignments at ${parameters.reward} cost ${total:,}, above the "
+            f"{plan.n_hits * parameters.seats:,} assignments at ${parameters.pay} cost ${total:,}, above the "
             f"ceiling of ${parameters.ceiling:,}. Raise --ceiling, or lower --reward or --replication."
         )
 
@@ -242,7 +255,8 @@ def _fields_of(pool: Pool, plan: Plan, parameters: PackParameters, seed: int) ->
         "design": parameters.composition.as_json(),
         "replication": parameters.seats,
         "seed": seed,
-        **{name: getattr(parameters, name) for name in ("reward", "reasons", "top_up", "ceiling")},
+        "reward": parameters.pay,
+        **{name: getattr(parameters, name) for name in ("reasons", "top_up", "ceiling")},
         "plan_hash": plan.hash,
     }
 

@@ -134,7 +134,7 @@ def _stored(pool: Pool) -> Pooled:
 
 def _estimate(pooled: Pooled, parameters: PackParameters) -> PlanEstimate:
     hits = TASK_TYPES[parameters.task].count_hits(pooled, parameters.composition)
-    cost = hits * parameters.seats * parameters.reward
+    cost = hits * parameters.seats * parameters.pay
     return PlanEstimate(scorings=[], pairs=pooled.pairs, hits=hits, cost=cost, judge=parameters.judge_design([]).judge)
 
 

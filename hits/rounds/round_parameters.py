@@ -16,7 +16,7 @@ from counterpart_statistics.audits import STOP_RECALL
 from hits.judge_designs import GUARD_QUERIES, GUARD_SHARE, JUDGES, LARGEST_GUARD, JudgeDesign, guard_share
 from hits.packing.designs import DEFAULT, DESIGNS, Design, load_design, parse_design
 from hits.packing.plan import Sharing
-from hits.prices import cents
+from hits.prices import WAGE_FLOOR, cents, fair_reward
 from hits.task_types import TASK_TYPES
 from hits.task_types.levels import LEVELS
 from hits.task_types.task_type import TaskType
@@ -126,7 +126,15 @@ class PackParameters(Parameters):
             "cannot compute which pairs are controls)",
         ),
     ] = None
-    reward: Annotated[Decimal, DollarField(max_digits=8, help_text="US dollars for one assignment")] = Decimal("0.65")
+    reward: Annotated[
+        Decimal | None,
+        DollarField(
+            max_digits=8,
+            required=False,
+            help_text=f"US dollars for one assignment (default: the wage floor of ${WAGE_FLOOR} an hour for as long as "
+            "slow workers usually take)",
+        ),
+    ] = None
     ceiling: Annotated[
         Decimal, DollarField(max_digits=12, help_text="maximum cost of the round in US dollars, fees included")
     ] = Decimal(500)
@@ -243,6 +251,11 @@ class PackParameters(Parameters):
     def seats(self) -> int:
         """Answer sets wanted for each HIT."""
         return self.replication or TASK_TYPES[self.task].replication
+
+    @property
+    def pay(self) -> Decimal:
+        """US dollars for one assignment."""
+        return fair_reward(TASK_TYPES[self.task].usual_seconds) if self.reward is None else self.reward
 
     @classmethod
     def from_options(cls, options: dict[str, Any]) -> Self:

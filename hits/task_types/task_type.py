@@ -140,6 +140,11 @@ class TaskType(Question):
     """What each level counts in the score of a pair, which is the mean over its votes; empty: it has no score."""
     score_label: str = ""
 
+    @property
+    def usual_seconds(self) -> int:
+        """Return how long slow workers usually take for one of its HITs."""
+        return self.usual_minutes[-1] * 60
+
     def nearest(self, level: int) -> int:
         """Return its answer at the place of a level on the paper's scale: of two answers, the first for 1 and 2."""
         return sorted(self.labels)[(level - 1) * len(self.labels) // 4]

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from annotation.models import Judgment
-from annotation.money.wages import fair_reward, timing_of
+from annotation.money.wages import timing_of
 from annotation.work.standing import standing_of
 from dataset.models import Aggregation, Verdict, Version
 from dataset.releases.verification import verify_version
@@ -30,6 +30,7 @@ from demo.walkthrough import (
 from evaluation.asking.judging_again import judge_again
 from evaluation.models import Score
 from hits.models import Round
+from hits.prices import fair_reward
 from mitl.models import Direction
 from tests.crawling import broken_links
 

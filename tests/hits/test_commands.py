@@ -24,18 +24,38 @@ def test_pack_prints_what_the_round_holds_and_costs(db, small):
     pool_of(37)
     lines = output_of("pack", "r", "--pool", "pool", "--design", small).splitlines()
     assert {"round: r", "pairs: 37", "hits: 10", "controls that fill the last HIT: 3"} <= set(lines)
-    assert {"cost browser: $6.50", "cost mturk: $7.80", "ceiling: $500.00"} <= set(lines)
+    assert {"cost browser: $25.00", "cost mturk: $30.00", "ceiling: $500.00"} <= set(lines)
     figures = figures_printed("pack", "r", "--pool", "pool", "--design", small)
-    assert (figures["pairs"], figures["cost_mturk"]) == (37, "7.80")
+    assert (figures["pairs"], figures["cost_mturk"]) == (37, "30.00")
     assert figures["plan_hash"] == Round.objects.get().plan_hash
+
+
+@pytest.mark.parametrize(
+    ("options", "reward", "wage"),
+    [
+        ([], "2.50", "$15.00 an hour for the usual 10 minutes, the floor"),
+        (["--task", "determinate"], "1.25", "$15.00 an hour for the usual 5 minutes, the floor"),
+        (["--reward", "3"], "3.00", "$18.00 an hour for the usual 10 minutes; the floor is $15.00"),
+        (
+            ["--reward", "0.65"],
+            "0.65",
+            "$3.90 an hour for the usual 10 minutes, below the floor of $15.00: pass --reward 2.50 or leave --reward "
+            "out. publish asks for --expected-minutes, a pilot, or --below-floor",
+        ),
+    ],
+)
+def test_the_reward_is_the_floor_for_the_usual_minutes_and_its_wage_is_printed(db, options, reward, wage):
+    pool_of(40)
+    figures = figures_printed("pack", "r", "--pool", "pool", *options)
+    assert (figures["reward"], figures["wage"]) == (reward, wage)
 
 
 def test_pack_says_at_once_where_a_round_costs_more_than_its_ceiling(db, small):
     pool_of(37)
-    printed = output_of("pack", "r", "--pool", "pool", "--design", small, "--ceiling", "7")
-    said = "above the ceiling: mturk by $0.80, prolific by $2.80: publish refuses the round there. (set_ceiling r 9.80)"
-    assert said in printed.splitlines()
-    assert "above" not in output_of("pack", "q", "--pool", "pool", "--design", small, "--ceiling", "9.80")
+    printed = output_of("pack", "r", "--pool", "pool", "--design", small, "--ceiling", "26")
+    said = "mturk by $4.00, prolific by $11.80: publish refuses the round there. (set_ceiling r 37.80)"
+    assert f"above the ceiling: {said}" in printed.splitlines()
+    assert "above" not in output_of("pack", "q", "--pool", "pool", "--design", small, "--ceiling", "37.80")
 
 
 def test_every_option_reaches_the_round(db, small):

@@ -8,7 +8,6 @@ from decimal import Decimal
 from typing import Any
 
 from annotation.models import Assignment, Exclusion, Payment, Rejection
-from annotation.money.wages import fair_reward
 from crowd.channels.base import Arrival, Bonus, ChannelError, ListedPosting, Listing, Outcome
 from crowd.channels.marketplaces import foreign_address, id_on, only_value
 from crowd.channels.prolific import money, studies, submissions, workspaces
@@ -16,7 +15,7 @@ from crowd.channels.prolific.client import DESCRIPTIONS, NAMES, ProlificError, c
 from crowd.models import Message, Posting, Visit
 from crowd.study_states import There
 from hits.models import Round
-from hits.prices import FeeSchedule
+from hits.prices import FeeSchedule, fair_reward
 
 FINISH_PATH = "/submissions/complete"
 ID = re.compile(r"[0-9a-f]{24}")

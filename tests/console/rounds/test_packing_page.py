@@ -82,7 +82,7 @@ def test_an_estimate_shows_the_hits_the_wage_and_the_command_and_packs_nothing(r
     page = researcher.get("/pools/zebra-pool/pack/", SIZES | {"round": "zebra"})
     assert page.context["estimate"].hits == ceil(pool.n_pairs / 16)
     assert (page.context["terms"].hourly, page.context["terms"].fair) == ("$3.90–7.80", Decimal("2.50"))
-    assert "--seed 7 --ceiling 50.00" in page.context["command"]
+    assert "--seed 7 --reward 0.65 --ceiling 50.00" in page.context["command"]
     assert Job.objects.count() == 1  # the pool's
 
 

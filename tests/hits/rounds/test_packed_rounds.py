@@ -131,9 +131,9 @@ def test_the_summary_says_what_the_round_holds_and_costs(db):
         "seats": 20,
         "sharing": "avoid",
         "cost": {
-            "browser": {"reward": "0.65", "fee": "0.00", "total": "13.00"},
-            "mturk": {"reward": "0.65", "fee": "0.13", "total": "15.60"},
-            "prolific": {"reward": "0.65", "fee": "0.33", "total": "19.60"},
+            "browser": {"reward": "2.50", "fee": "0.00", "total": "50.00"},
+            "mturk": {"reward": "2.50", "fee": "0.50", "total": "60.00"},
+            "prolific": {"reward": "2.50", "fee": "1.28", "total": "75.60"},
         },
         "plan_hash": packed.plan_hash,
         "newest": {
@@ -144,7 +144,7 @@ def test_the_summary_says_what_the_round_holds_and_costs(db):
 
 
 def test_a_packed_round_is_a_draft_and_the_journal_says_who_packed_it(db, pool):
-    packed = pack("r", pool, design=SMALL, reasons=True, ceiling=Decimal("6.50"), actor="bo")  # just its cost
+    packed = pack("r", pool, design=SMALL, reasons=True, ceiling=Decimal("25.00"), actor="bo")  # just its cost
     assert (packed.state, packed.reasons, packed.design["candidates"]) == ("draft", True, 4)
     event = Event.objects.get(verb="packed")
     assert (event.actor, event.data) == ("bo", {"hits": 10, "plan_hash": packed.plan_hash})
@@ -185,8 +185,8 @@ def test_losing_the_race_for_a_name_returns_the_winners_round(db, pool, monkeypa
 def test_impossible_terms_write_nothing(db, pool):
     few = pool_of(15, name="few")
     before = written()
-    with pytest.raises(CounterpartError, match=r"\$6.50, above .* \$6.49"):
-        pack("r", pool, design=SMALL, ceiling=Decimal("6.49"))
+    with pytest.raises(CounterpartError, match=r"\$25.00, above .* \$24.99"):
+        pack("r", pool, design=SMALL, ceiling=Decimal("24.99"))
     with pytest.raises(CounterpartError, match="15 pairs, fewer than the 16"):
         pack("r", few)
     with pytest.raises(CounterpartError, match="Invalid name 'round one'"):

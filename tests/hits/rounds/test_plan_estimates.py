@@ -67,7 +67,7 @@ def test_an_annotator_that_has_to_be_trained_first_is_refused(zoo):
 
 def test_hits_and_rewards_are_bounded_by_what_is_pooled(two):
     found = estimate_plan(plan(annotators="a,b", replication=2))
-    assert (found.pairs, found.hits, found.cost) == (40, 3, Decimal("3.90"))  # 14 candidates in a HIT
+    assert (found.pairs, found.hits, found.cost) == (40, 3, Decimal("15.00"))  # 14 candidates in a HIT
     assert estimate_plan(plan(annotators="a,b", direction="i2t")).pairs == 16
 
 

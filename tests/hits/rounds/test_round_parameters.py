@@ -16,7 +16,7 @@ LEAST = {"round": "r", "collection": "zoo", "annotators": ["one"], "images": 5}
 def test_a_name_a_collection_annotators_and_queries_are_enough():
     plan = RoundParameters.from_json(LEAST)
     assert (plan.sample_name, plan.pool_name, plan.composition.name) == ("r-queries", "r-pool", "eccv-18")
-    assert (plan.reward, plan.ceiling, plan.seats) == (Decimal("0.65"), Decimal("500"), 1)
+    assert (plan.reward, plan.pay, plan.ceiling, plan.seats) == (None, Decimal("2.50"), Decimal("500"), 1)
 
 
 def test_parameters_survive_json():

@@ -161,7 +161,7 @@ def test_a_sample_without_images_is_refused():
 
 def test_the_command_packs_a_sample(sample):
     figures = figures_printed("pack", "r", "--sample", "queries", "--task", "caption", "--seed", "3")
-    assert (figures["pictures"], figures["seats"], figures["cost_browser"]) == (7, 10, "6.50")
+    assert (figures["pictures"], figures["seats"], figures["cost_browser"]) == (7, 10, "15.00")
     call_command("pack", "r", "--sample", "queries", "--task", "caption", "--seed", "3")
     assert Round.objects.count() == 1
 
