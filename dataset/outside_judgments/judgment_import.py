@@ -106,7 +106,12 @@ def import_judgments(
     notes: Places = defaultdict(list)
     rows = _placed(round, path, wanted, notes, progress)
     _check_once(rows)
-    new = _without_own(round, _without_known(rows))
+    new = rows.iloc[:0] if _own(round, rows) == len(rows) else _without_known(rows)
+    if _is_timed(new) and (own := _own(round, new)):
+        raise CounterpartError(
+            f"{own:,} of {counted(len(rows), 'answer')} of the file are the round's own. Import the file into another "
+            "round of these pairs."
+        )
     notes["controls"] += [f"HIT {hit}" for hit in new.loc[new["polarity"] != "", "hit"]]
     if new.empty:
         return _summary(0, 0, 0, 0, len(rows), notes)
@@ -195,32 +200,22 @@ def _without_known(rows: pd.DataFrame) -> pd.DataFrame:
     return new
 
 
-def _without_own(round: Round, rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows, or none if the round has all these answers: the file is an export of its own answers.
+def _own(round: Round, rows: pd.DataFrame) -> int:
+    """Return how many answers of an export the round has: on the same pairs and, where the file gives times, at the
+    same times; 0 for files of other tools."""
+    by = ["image_id", "caption_id", *_ANSWER, *(["at"] if _is_timed(rows) else [])]
+    columns = Judgment.objects.filter(item__hit__round=round).order_by().values_list(*by)
+    stored = pd.DataFrame.from_records(list(columns), columns=by)
+    if rows.empty or stored.empty or not {"answer", "control"} & {*rows.columns}:
+        return 0
+    if _is_timed(rows):  # files have whole seconds
+        stored["at"] = pd.to_datetime(stored["at"], utc=True).dt.floor("s")
+    there = rows.groupby(by).size().to_frame("file").join(stored.groupby(by).size().rename("round"), how="inner")
+    return int(there.min(axis=1).sum())
 
-    Answers are the same if they are on one pair, at one time where the file gives one. Raises CounterpartError where
-    only some of a file with times are the round's own.
-    """
-    is_timed = "control" in rows
-    by = ["image_id", "caption_id", *_ANSWER, *(["at"] if is_timed else [])]
-    if rows.empty or not ({"answer", "control"} & set(rows.columns)):
-        return rows
-    stored = pd.DataFrame.from_records(
-        list(Judgment.objects.filter(item__hit__round=round).order_by().values_list(*by)), columns=by
-    )
-    if stored.empty:
-        return rows
-    stored = stored.assign(at=pd.to_datetime(stored["at"], utc=True)) if is_timed else stored
-    there = rows.groupby(by).size().to_frame("file").join(stored.groupby(by).size().rename("round"), how="left")
-    own = int(there.fillna(0).min(axis=1).sum())
-    if own == len(rows):
-        return rows.iloc[:0]
-    if own and is_timed:
-        raise CounterpartError(
-            f"{own:,} of {counted(len(rows), 'answer')} of the file are the round's own. Import the file into another "
-            "round of these pairs."
-        )
-    return rows
+
+def _is_timed(rows: pd.DataFrame) -> bool:
+    return "control" in rows  # of the long form
 
 
 def _workers(simulated: "pd.Series[int]", progress: Progress) -> dict[str, Worker]:
