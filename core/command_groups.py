@@ -18,6 +18,7 @@ OLD_NAMES = {
     "costs": "ledger --platform",
     "decide": "review decide",
     "exclude": "review exclude",
+    "export_captions": "export --format captions",
     "mark_paid": "pay mark",
     "mturk_emulator": "emulate mturk",
     "pay_for_outage": "pay outage",

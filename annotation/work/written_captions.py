@@ -1,8 +1,11 @@
 """Captions that workers write: which sentences are taken as an answer, and those of a round as lines that
 ``import_collection`` reads."""
 
+import gzip
 import json
 from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 from django.db.models import Count, QuerySet
@@ -11,6 +14,7 @@ from annotation.models import Assignment, Judgment
 from annotation.people.erasure import ERASED
 from annotation.work.judgments import answers_in
 from core.errors import CounterpartError
+from core.files.stored_files import whole_file
 from core.text import check_words, counted, is_visible
 from counterpart_annotators.words import words_of
 from counterpart_metrics.ids import number_or_text
@@ -39,6 +43,16 @@ def counts_of(round: Round) -> dict[str, int]:
     return accepted.exclude(text=ERASED).aggregate(captions=Count("pk"), images=Count("image", distinct=True)) | {
         "erased": erased
     }
+
+
+def write_captions(round: Round, path: Path) -> dict[str, Any]:
+    """Write a round's accepted captions to a file, compressed if it ends in .gz, and return their counts."""
+    captions = captions_of(round)
+    with whole_file(path) as part, part.open("wb") as raw:
+        zipped = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if path.suffix == ".gz" else nullcontext(raw)
+        with zipped as file:
+            file.writelines(line.encode() for line in as_lines(round, captions))
+    return {"round": round.name, **counts_of(round)}
 
 
 def as_lines(round: Round, captions: QuerySet[Judgment]) -> Iterator[str]:

@@ -53,5 +53,5 @@ CAPTION = TaskType(
     writes=True,
     design=Design("caption-5", candidates=5, positives=0, negatives=0),
     replication=5,
-    read_by="export_captions",
+    read_by="export --format captions",
 )

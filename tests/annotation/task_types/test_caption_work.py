@@ -188,7 +188,7 @@ def accepted(caption_round, graded, person) -> Round:
 
 def test_the_export_is_read_back_as_a_collection_with_the_captions(accepted, tmp_path, capsys):
     path = tmp_path / "captions.jsonl.gz"
-    call_command("export_captions", "written", str(path), "--json")
+    call_command("export", "written", "--format=captions", "--out", str(path), "--json")
     figures = json.loads(capsys.readouterr().out)
     assert figures == {"round": "written", "captions": 6, "images": 3, "erased": 0}
     import_collection("new", format="jsonl", path=path)
@@ -203,7 +203,7 @@ def test_the_export_is_read_back_as_a_collection_with_the_captions(accepted, tmp
 def test_the_export_names_no_worker_and_writes_the_same_bytes_again(accepted, tmp_path):
     paths = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
     for path in paths:
-        call_command("export_captions", "written", str(path))
+        call_command("export", "written", "--format=captions", "--out", str(path))
     assert paths[0].read_bytes() == paths[1].read_bytes()
     workers = Assignment.objects.values_list("worker__pseudonym", flat=True)
     assert not any(worker in paths[0].read_text() for worker in workers)
@@ -211,7 +211,7 @@ def test_the_export_names_no_worker_and_writes_the_same_bytes_again(accepted, tm
 
 def test_erased_captions_are_left_out_and_counted(accepted, tmp_path, capsys):
     Judgment.objects.filter(assignment=Assignment.objects.first()).update(text="[erased]")
-    call_command("export_captions", "written", str(tmp_path / "a.jsonl"), "--json")
+    call_command("export", "written", "--format=captions", "--out", str(tmp_path / "a.jsonl"), "--json")
     figures = json.loads(capsys.readouterr().out)
     assert (figures["captions"], figures["erased"]) == (3, 3)
 
@@ -219,7 +219,7 @@ def test_erased_captions_are_left_out_and_counted(accepted, tmp_path, capsys):
 def test_the_refusal_of_an_export_says_why_there_are_no_captions(caption_round, graded, person, tmp_path):
     def refusal() -> str:
         with pytest.raises(CommandError, match="written") as refused:
-            call_command("export_captions", "written", str(tmp_path / "a.jsonl"))
+            call_command("export", "written", "--format=captions", "--out", str(tmp_path / "a.jsonl"))
         return str(refused.value)
 
     assert "No submission" in refusal()
@@ -232,7 +232,7 @@ def test_the_refusal_of_an_export_says_why_there_are_no_captions(caption_round, 
     assert "In 1 accepted submission" in refusal()
     Round.objects.update(task="levels")
     with pytest.raises(CommandError, match="has the task levels"):
-        call_command("export_captions", "written", str(tmp_path / "a.jsonl"))
+        call_command("export", "written", "--format=captions", "--out", str(tmp_path / "a.jsonl"))
     assert not (tmp_path / "a.jsonl").exists()
 
 

@@ -45,7 +45,7 @@ def written_by_workers(folder, person, capture) -> None:
         with capture(execute=True):
             submit_answers(work, answers=answers, active_seconds=60)
         decide(work, votes_count=True, paid=True, by=person, reason="Good.")
-    call_command("export_captions", "writing", str(folder / "written.jsonl"))
+    call_command("export", "writing", "--format=captions", "--out", str(folder / "written.jsonl"))
 
 
 def searched(collection: str) -> Pool:
