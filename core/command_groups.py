@@ -21,6 +21,7 @@ OLD_NAMES = {
     "export_captions": "export --format captions",
     "mark_paid": "pay mark",
     "mturk_emulator": "emulate mturk",
+    "pair_status": "analyse pair",
     "pay_for_outage": "pay outage",
     "payments": "pay list",
     "plan_top_up": "add",

@@ -104,11 +104,16 @@ class ActCommand(BaseCommand):
             return outcome
         if options["json"]:
             return as_json(outcome)
-        return "\n".join(line for name, value in outcome.items() for line in _lines(name, value))
+        return as_lines(outcome)
 
 
 def as_json(figures: dict[str, Any]) -> str:
     return json.dumps(figures, default=str)
+
+
+def as_lines(figures: dict[str, Any]) -> str:
+    """Return figures for people: a line each, lists of rows below their names."""
+    return "\n".join(line for name, value in figures.items() for line in _lines(name, value))
 
 
 def _file_error(error: OSError) -> str:

@@ -334,7 +334,7 @@ def test_the_command_prints_it(db, capsys):
     made = make_round()
     image, caption = candidates(made.hits.get())[0]
     keys = Image.objects.get(pk=image).key, Caption.objects.get(pk=caption).key
-    call_command("pair_status", "round-1", *keys, json=True)
+    call_command("analyse", "pair", "round-1", *keys, json=True)
     figures = json.loads(capsys.readouterr().out)
     assert (figures["wanted"], figures["open"], figures["finished"]) == (1, 1, False)
     assert figures["reasons"][0] == {"reason": "Waiting for a worker: 1 of 1 votes."}
