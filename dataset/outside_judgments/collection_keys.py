@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from core.errors import CounterpartError, some_of
 from core.text import counted, harmless
 from corpus.models import Caption, Collection, Image
+from counterpart_metrics.text_files import comparable
 
 _BATCH = 500
 _UPLOADED = re.compile(r"[0-9a-f]{8}-(?=.)")  # before the names of files that were uploaded into Label Studio
@@ -19,7 +20,7 @@ _LONGEST = 60  # characters of a text that an error shows
 
 
 def image_keys(collection: Collection, given: Sequence[str], *, skip_unknown: bool) -> dict[str, str]:
-    """Return what a file calls each image → its key: the key itself, or the file name at the end of an address.
+    """Return what a file calls each image → its key: the key itself, its file name, or that at the end of an address.
 
     Raises CounterpartError for images that are not in the collection, unless those are skipped, and for file names that
     it has twice.
@@ -29,7 +30,7 @@ def image_keys(collection: Collection, given: Sequence[str], *, skip_unknown: bo
     names = (
         (key, end)
         for key, file_name in Image.objects.filter(collection=collection).values_list("key", "file_name").iterator()
-        for end in {key.rpartition("/")[2], file_name.rpartition("/")[2]}
+        for end in {key, file_name, key.rpartition("/")[2], file_name.rpartition("/")[2]}
     )
     meant = {one: list(_file_names(one)) for one in rest}
     return found | _by_name("image", meant, names if rest else iter(()), skip_unknown)
@@ -46,9 +47,9 @@ def caption_keys(collection: Collection, given: Sequence[str], *, skip_unknown: 
     texts = (
         (key, name)
         for key, text in Caption.objects.filter(collection=collection).values_list("key", "text").iterator()
-        for name in {text.strip(), harmless(text.strip())}  # as in our own tables
+        for name in {key, text, harmless(text.strip())}  # as in our own tables
     )
-    return found | _by_name("caption", {one: [one.strip()] for one in rest}, texts if rest else iter(()), skip_unknown)
+    return found | _by_name("caption", {one: [one] for one in rest}, texts if rest else iter(()), skip_unknown)
 
 
 def _by_key(rows: QuerySet[Any], given: Sequence[str]) -> dict[str, str]:
@@ -66,7 +67,7 @@ def _by_name(
     wanted = {name for of_one in names.values() for name in of_one}
     keys: dict[str, set[str]] = defaultdict(set)
     for key, name in existing:
-        if name in wanted:
+        if (name := comparable(name)) in wanted:
             keys[name].add(key)
     found = {one: next((keys[name] for name in names[one] if name in keys), set[str]()) for one in names}
     field = f"Name the field with their ids, --{what} FIELD."
@@ -89,6 +90,7 @@ def _shortened(given: Sequence[str]) -> str:
 
 def _file_names(address: str) -> Iterator[str]:
     """Yield the file names that an address may mean, the likeliest first."""
+    yield address
     yield address.rpartition("/")[2]
     with suppress(ValueError):  # no address
         parts = urlsplit(address)

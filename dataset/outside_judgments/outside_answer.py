@@ -13,7 +13,9 @@ from typing import Any, Literal, NamedTuple
 from core.errors import CounterpartError
 from core.untrusted import unstorable
 from corpus.input_files import json_records, opened
+from corpus.readers.record import WHOLE_FLOAT
 from corpus.tables import columns_of
+from counterpart_metrics.text_files import comparable
 
 Kind = Literal["folder", "json", "table"]
 
@@ -105,9 +107,14 @@ def _number(value: object, what: str) -> float:
 
 
 def name_of(value: object, what: str = "annotator") -> str:
-    """Return the name of a person or a thing as text. Raises ValueError, without the name in its text, unless it is a
-    whole number or a text that a database can store."""
-    text = str(value)
+    """Return the name of a person or a thing as text, as names are compared; 12.0, which pandas makes of 12, is 12.
+
+    Raises ValueError, without the name in its text, unless it is a whole number or a text that a database can store.
+    """
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    text = comparable(str(value))
+    text = text.removesuffix(".0") if WHOLE_FLOAT.fullmatch(text) else text
     if isinstance(value, bool) or not isinstance(value, str | int) or not text:
         raise ValueError(f"its {what} is missing, or no text and no whole number")
     if fault := unstorable(text):

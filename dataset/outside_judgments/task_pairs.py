@@ -22,7 +22,13 @@ ITEM_IDS = ("id", "instance_id", "item_id", "item", "task")
 _JOINT = re.compile(r"[^0-9A-Za-z]+")  # between two ids
 _AROUND = " ()[]\"'"
 _NUMBER = re.compile(r"[\s_.-]*(\d+)(?!.*\d)")  # of one of the pairs of a task: image_id_1, image1_id
-fold = cache(folded)
+_BEFORE = re.compile(r"(input|answer|output)[.:]")  # names of MTurk and Toloka
+
+
+@cache
+def fold(name: str) -> str:
+    """Return the name of a field as it is compared."""
+    return _BEFORE.sub("", folded(name), count=1)
 
 
 def cell_of(task: Mapping[str, Any], names: Sequence[str]) -> Any:

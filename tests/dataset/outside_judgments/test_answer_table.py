@@ -106,8 +106,10 @@ def test_texts_and_file_names_that_the_collection_has_twice_are_refused(take, re
     with pytest.raises(CounterpartError, match="1 name .* several captions"):
         take(records(("1", "0", "caption 0 of image 1")))
     Image.objects.filter(key="5").update(file_name="more/0.jpg")
+    Image.objects.filter(key="0").update(file_name="pics/0.jpg")
     with pytest.raises(CounterpartError, match="several images .*: 0.jpg"):
         take(records(("1", "0.jpg", "2")))
+    assert take(records(("1", "pics/0.jpg", "2"))).judgments == 1
 
 
 def test_a_worker_is_known_again_after_a_change_of_the_sites_key(take, records, settings):

@@ -58,6 +58,11 @@ TABLES = {
         {},
         TWO,
     ),
+    "whole.csv": (
+        "HITId,WorkerId,Input.no,Input.txt,Answer.a,Answer.b\nH,A,0.0,2,,1\n",
+        {"image": "Input.no", "caption": "Input.txt", "answer": "Answer.b", "worker": "WorkerId"},
+        {(ADA, "0", "2"): 1},
+    ),
     "crowdkit.csv": (",task,worker,label\n0,0_2,ada,1\n1,1_4,ben,4\n", {}, TWO),
 }
 

@@ -236,13 +236,13 @@ def test_judgments_that_another_process_imported_meanwhile_are_not_imported_twic
     version, again, tmp_path, monkeypatch
 ):
     path = file_of(version, tmp_path)
-    step = dataset.outside_judgments.judgment_import._answer_sets
+    step = dataset.outside_judgments.judgment_import.answer_sets
 
     def later(rows):
-        monkeypatch.setattr(dataset.outside_judgments.judgment_import, "_answer_sets", step)
+        monkeypatch.setattr(dataset.outside_judgments.judgment_import, "answer_sets", step)
         import_judgments(again, path, wanted=JudgmentParameters(from_round="round-1"))
         return step(rows)
 
-    monkeypatch.setattr(dataset.outside_judgments.judgment_import, "_answer_sets", later)
+    monkeypatch.setattr(dataset.outside_judgments.judgment_import, "answer_sets", later)
     with pytest.raises(CounterpartError, match="Another process .* again"):
         import_judgments(again, path, wanted=JudgmentParameters(from_round="round-1"))
