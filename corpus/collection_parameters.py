@@ -44,7 +44,7 @@ class ImportParameters(Parameters):
     ]
     images: Annotated[
         Path | None,
-        "import the pictures from DIR or its direct subfolders; also possible later, with the same PATH",
+        "import the pictures from DIR and its subfolders; also possible later, with the same PATH",
         OFF_PAGE,
         Option(metavar="DIR"),
     ] = None

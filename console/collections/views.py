@@ -28,7 +28,7 @@ from console.refusals import refusals_as_404, refusals_as_messages, refusals_in
 from console.uploads import LARGEST_UPLOAD, local_upload, start_with_uploads
 from core.web.middleware import takes_uploads
 from corpus.models import Caption, Collection, Image, Sample
-from corpus.pictures.stored_pictures import picture_bytes
+from corpus.pictures.stored_pictures import SHOWN, picture_bytes
 from corpus.pictures.thumbnails import LARGEST, SIZES, thumbnail
 from corpus.samples import sample_queries
 from dataset.secret_controls import are_pairs_secret, refuse_secret_pairs
@@ -221,13 +221,14 @@ def signed_picture(request: HttpRequest, token: str) -> FileResponse:
 
 
 def _original(image: Image) -> FileResponse:
+    """Send the stored file, or a copy as JPEG of one that browsers do not show, such as a TIFF."""
     if not image.file:
         raise Http404(f"Picture {image} has no file.")
     with refusals_as_404():
+        if not image.file.endswith(SHOWN):
+            return FileResponse(thumbnail(image, LARGEST).open("rb"), content_type="image/jpeg")
         content = picture_bytes(image.file)
-    kind = mimetypes.guess_type(image.file)[0] or ""
-    safe = kind if kind.startswith("image/") and "svg" not in kind else "application/octet-stream"
-    return FileResponse(BytesIO(content), content_type=safe)
+    return FileResponse(BytesIO(content), content_type=mimetypes.guess_type(image.file)[0])
 
 
 @members_only.reads

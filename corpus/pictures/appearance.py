@@ -37,8 +37,8 @@ def orientation(picture: Pillow.Image) -> int:
 def appearance(picture: Pillow.Image) -> Pillow.Image:
     """Return the loaded picture as a browser shows it: upright, RGB, transparent parts on white.
 
-    16 bits of grey are scaled to 8. Colours with a profile (ICC) that fits the picture, or with a PNG's gamma, are
-    converted to sRGB; a malformed profile, or one of another colour space, is ignored.
+    Grey of more than 8 bits, or of real numbers, is scaled to 8. Colours with a profile (ICC) that fits the picture, or
+    with a PNG's gamma, are converted to sRGB; a malformed profile, or one of another colour space, is ignored.
     """
     turn = TURNS.get(orientation(picture))
     eight_bits = _in_eight_bits(picture)
@@ -53,15 +53,24 @@ def _in_eight_bits(picture: Pillow.Image) -> Pillow.Image:
     """Return 16 bits of grey as 8, which Pillow's conversion would clip, and a transparent 16-bit colour as one of the
     8 bits that Pillow has reduced the others to."""
     transparent = picture.info.get("transparency")
-    if picture.mode.startswith("I"):
-        grey = np.asarray(picture).astype(np.uint32)
-        scaled = Pillow.fromarray(((grey + 128) // 257).astype(np.uint8))
+    if picture.mode.startswith(("I", "F")):
+        grey = np.nan_to_num(np.asarray(picture).astype(np.float64)).clip(0)
+        white = _white(picture, float(grey.max(initial=0)))
+        scaled = Pillow.fromarray((grey / white * 255 + 0.5).astype(np.uint8))
         if transparent is not None:
             scaled.putalpha(Pillow.fromarray(np.where(grey == transparent, 0, 255).astype(np.uint8)))
         return scaled
     if picture.mode == "RGB" and isinstance(transparent, tuple) and max(transparent) > 255:
         picture.info["transparency"] = tuple(value >> 8 for value in transparent)
     return picture
+
+
+def _white(picture: Pillow.Image, brightest: float) -> float:
+    """Return the value of white: that of 16 bits, or of the least range that holds all values where these may be real
+    numbers, or whole ones of 32 bits."""
+    ranges = (1, 255, 65535) if picture.mode == "F" else (255, 65535) if picture.format == "TIFF" else (65535,)
+    known = ranges if picture.mode in ("I", "F") else (65535,)
+    return next((white for white in known if brightest <= white), brightest)
 
 
 def _in_srgb(picture: Pillow.Image, info: Mapping[Any, Any]) -> Pillow.Image:

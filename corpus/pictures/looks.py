@@ -12,12 +12,11 @@ from core.errors import CounterpartError, some_of
 from core.progress import Progress, silent, tracked
 from core.text import counted
 from corpus.models import Collection, Image
-from corpus.pictures.stored_pictures import open_picture, shown
+from corpus.pictures.stored_pictures import NAMED, open_picture, shown
 
 NEAR = 4
 """Two pictures look nearly alike if at most this many of the 64 bits of their hashes differ."""
 _BATCH = 500
-_SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp"}
 
 
 def look_of(picture: Pillow.Image) -> str:
@@ -67,9 +66,9 @@ def folder_looks(folder: Path, *, progress: Progress = silent) -> dict[str, str]
 
     Raises CounterpartError for a folder without pictures and for files that are not complete pictures.
     """
-    files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES)
+    files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in NAMED)
     if not files:
-        raise CounterpartError(f"{folder} has no pictures ({', '.join(sorted(_SUFFIXES))}).")
+        raise CounterpartError(f"{folder} has no pictures ({', '.join(NAMED)}).")
     looks = {}
     broken = []
     for path in tracked(files, "reading pictures", progress, every=1):

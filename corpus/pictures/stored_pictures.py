@@ -25,11 +25,30 @@ from core.progress import Progress, tracked
 from core.text import counted
 from corpus.models import Image
 from corpus.pictures.appearance import SIDEWAYS, appearance, orientation
+from counterpart_metrics.text_files import comparable
 
-# The formats that every browser shows.
-FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP")
-# Pillow calls the JPEGs of many phones MPO.
-SUFFIXES = {"MPO": ".jpg", "JPEG": ".jpg", "PNG": ".png", "WEBP": ".webp", "GIF": ".gif", "BMP": ".bmp"}
+# Decoded by Pillow alone, without an interpreter as EPS and PDF need. Pillow calls the JPEGs of many phones MPO.
+SUFFIXES = {
+    **{"JPEG": ".jpg", "MPO": ".jpg", "PNG": ".png", "WEBP": ".webp", "GIF": ".gif", "BMP": ".bmp", "AVIF": ".avif"},
+    **{"TIFF": ".tif", "JPEG2000": ".jp2", "PPM": ".ppm", "QOI": ".qoi", "SGI": ".sgi", "PCX": ".pcx", "ICO": ".ico"},
+    **{"DDS": ".dds", "PSD": ".psd", "TGA": ".tga"},  # the last has no mark of its own
+}
+FORMATS = tuple(name for name in SUFFIXES if name != "MPO")
+SHOWN = (".jpg", ".png", ".webp", ".gif", ".bmp", ".avif")
+"""The suffixes of stored pictures that every browser shows."""
+NAMED = (
+    *(".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".webp", ".gif", ".bmp", ".avif", ".tif", ".tiff"),
+    *(".jp2", ".j2k", ".ppm", ".pgm", ".pbm", ".pnm"),
+)
+"""The suffixes by which pictures are known in a folder."""
+# How other files begin that are called pictures.
+OTHERS = {
+    rb"\s*<(!doctype html|html|head|body)": "it is a web page; download the picture again",
+    rb"%(PDF|!PS)|\xc5\xd0\xd3\xc6": "PDF and PostScript are not read; convert it to PNG",
+    rb"\s*(<\?xml|<svg)": "SVG is not read; convert it to PNG",
+    rb"....ftyp(hei|hev|mif|msf)": "HEIC is not read; convert it to JPEG",
+    rb"\s*\Z": "it is empty",
+}
 # Pillow only warns about decompression bombs of this size. We refuse them, so the warning is not needed.
 MAX_PIXELS = 89_478_485
 warnings.simplefilter("ignore", Pillow.DecompressionBombWarning)
@@ -120,7 +139,11 @@ def picture_bytes(file: str) -> bytes:
 
 
 def _decoded(content: bytes) -> Pillow.Image:
-    picture = Pillow.open(BytesIO(content), formats=FORMATS)
+    try:
+        picture = Pillow.open(BytesIO(content), formats=FORMATS)
+    except UnidentifiedImageError:
+        said = (says for begins, says in OTHERS.items() if re.match(begins, content[:256], re.IGNORECASE | re.DOTALL))
+        raise ValueError(next(said, "not a picture of a known format")) from None
     if picture.width * picture.height > MAX_PIXELS:
         raise ValueError(f"{picture.width} x {picture.height} pixels are too many")
     picture.load()
@@ -128,8 +151,6 @@ def _decoded(content: bytes) -> Pillow.Image:
 
 
 def _reason(error: Exception) -> str:
-    if isinstance(error, UnidentifiedImageError):
-        return "not a JPEG, PNG, WebP, GIF or BMP"
     return str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
 
 
@@ -146,18 +167,66 @@ def _holds(path: str, content: bytes) -> bool:
 
 
 def find_pictures(folder: Path, file_names: Mapping[str, str]) -> dict[str, Path | None]:
-    """Find each image's file by name in ``folder`` or one of its direct subfolders; None where it is missing.
+    """Find each image's file in ``folder``: at the path that its name is, else the only file of that name anywhere
+    below that no other image's path is; None where it is missing. Letter case counts unless nothing else differs.
 
-    Raises CounterpartError if ``folder`` is not a folder, or if a name or a link points outside it.
+    Raises CounterpartError if ``folder`` is not a folder, for a name that is found twice or points outside, and for
+    different names that find the same file.
     """
     if not folder.is_dir():
         raise CounterpartError(f"{folder} is not a folder. Pass the folder of pictures to --images.")
-    folders = [folder, *sorted(entry for entry in folder.iterdir() if entry.is_dir())]
-    found = {key: _first(folders, name) for key, name in file_names.items()}
+    # os.path rather than Path: it returns False for a name that the file system cannot represent
+    found = {key: folder / name if os.path.isfile(folder / name) else None for key, name in file_names.items()}
+    _check_inside(folder, file_names, found)
+    missing = {key: name for key, name in file_names.items() if found[key] is None}
+    if missing:
+        found |= _found_below(folder, missing, taken={path for path in found.values() if path})
+        _check_inside(folder, missing, found)
+    return found
+
+
+def _found_below(folder: Path, missing: Mapping[str, str], *, taken: set[Path]) -> dict[str, Path]:
+    """Return the files of names that are not paths in the folder."""
+    exact: dict[str, list[Path]] = {}
+    folded: dict[str, list[Path]] = {}
+    for place, _, files in os.walk(folder):
+        for path in (Path(place, file) for file in sorted(files) if not file.startswith(".")):
+            if path not in taken:
+                exact.setdefault(comparable(path.name), []).append(path)
+                folded.setdefault(comparable(path.name).casefold(), []).append(path)
+    found: dict[str, Path] = {}
+    names_of: dict[Path, set[str]] = {}
+    doubtful: dict[str, str] = {}
+    for key, name in missing.items():
+        asked = comparable(name.replace("\\", "/"))
+        last = asked.rpartition("/")[2]
+        places = exact.get(last) or folded.get(last.casefold(), [])
+        places = [path for path in places if comparable(path.as_posix()).endswith(f"/{asked}")] or places
+        if places:
+            found[key] = places[0]
+            names_of.setdefault(places[0], set()).add(asked)
+        if len(places) > 1:
+            listed = some_of([path.relative_to(folder).as_posix() for path in places])
+            doubtful[name] = f"{name} ({listed})"
+    _check_clear("found in several places", list(doubtful.values()))
+    shared = {path.relative_to(folder): sorted(names) for path, names in names_of.items() if len(names) > 1}
+    _check_clear("found by several names", [f"{path} ({some_of(names)})" for path, names in shared.items()])
+    return found
+
+
+def _check_clear(what: str, doubtful: list[str]) -> None:
+    if doubtful:
+        raise CounterpartError(
+            f"{counted(len(doubtful), 'picture is', 'pictures are')} {what}: "
+            f"{some_of(doubtful)}. Name each with its folder in the caption file."
+        )
+
+
+def _check_inside(folder: Path, names: Mapping[str, str], found: Mapping[str, Path | None]) -> None:
     root = folder.resolve()
     outside = [
         name
-        for key, name in file_names.items()
+        for key, name in names.items()
         if ".." in Path(name).parts
         or Path(name).is_absolute()
         or ((path := found[key]) and not path.resolve().is_relative_to(root))
@@ -167,12 +236,6 @@ def find_pictures(folder: Path, file_names: Mapping[str, str]) -> dict[str, Path
             f"{counted(len(outside), 'file name points', 'file names point')} outside {folder}: {some_of(outside)}. "
             "Correct them in the caption file."
         )
-    return found
-
-
-def _first(folders: list[Path], name: str) -> Path | None:
-    # os.path rather than Path: it returns False for a name that the file system cannot represent
-    return next((folder / name for folder in folders if os.path.isfile(folder / name)), None)
 
 
 @contextmanager

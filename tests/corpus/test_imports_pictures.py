@@ -193,10 +193,10 @@ def test_a_phones_several_frames_in_a_jpeg_are_taken():
         b"",
         b"<html>no picture</html>",
         picture(size=(600, 400))[:-200],
-        encoded(Pillow.new("RGB", (5, 4)), "TIFF"),
+        encoded(Pillow.new("RGB", (5, 4)), "EPS"),
         encoded(Pillow.effect_noise((64, 64), 90), "PNG")[:2000],
     ],
-    ids=["empty", "page", "truncated jpeg", "tiff", "truncated png"],
+    ids=["empty", "page", "truncated jpeg", "postscript", "truncated png"],
 )
 def test_what_is_not_a_whole_picture_is_refused_and_not_kept(content):
     with pytest.raises(CounterpartError, match=r"^cat.jpg \(image 7\)"):
