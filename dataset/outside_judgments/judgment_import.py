@@ -108,7 +108,7 @@ def import_judgments(
         check_authority()
         if _imported_into(round) != before:
             raise CounterpartError(f"Another process imported judgments into round {round} meanwhile. Import again.")
-        counts = {"judgments": len(new), "answer_sets": len(sets)}
+        counts: dict[str, Any] = {"judgments": len(new), "answer_sets": len(sets)}
         batch = begin_batch(round.pool.collection, Batch.Kind.JUDGMENTS, actor=actor, path=path, **counts)
         seats = write_answers(batch, round, new, sets, progress)
         record("imported", round, actor=actor, batch=batch.name, **counts)

@@ -115,7 +115,7 @@ def _answer(row: Mapping[str, Any], layout: Layout, place: str) -> OutsideAnswer
     return OutsideAnswer(
         place,
         worker_of(cell_of(layout.worker)),
-        _after(row, layout.task) | {name: row[name] for name in layout.worker if row.get(name) is not None},
+        _after(row, layout.task) | {name: cells[_fold(name)] for name in layout.worker if _fold(name) in cells},
         {} if status in _NOT_SUBMITTED else answers,
         time_of(cell_of(layout.at)),
         seconds_of(cell_of(layout.seconds)),
