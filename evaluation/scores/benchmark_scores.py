@@ -66,22 +66,28 @@ def benchmarks_named(
     """Return the named benchmarks, the released versions, and the exports at a place. Raises CounterpartError for
     others."""
     named = [name for name in ORDER if name in names]
-    others = [name for name in dict.fromkeys(names) if name not in ORDER]
-    known = Version.objects.in_bulk(others, field_name="name")
-    places = [Path(name) for name in others if name not in known]
-    if unknown := [str(place) for place in places if not place.exists()]:
-        released = some_of(list(Version.objects.order_by("-released_at").values_list("name", flat=True)) or ["none"])
-        raise CounterpartError(
-            f"Unknown benchmarks {some_of(unknown)}: neither a file or folder of an export, nor a released version "
-            f"({released}), nor one of {', '.join(ORDER)}."
-        )
-    if named or not others:
+    versions, places = places_named([name for name in names if name not in ORDER])
+    if named or not names:
         check_benchmarks(named, has_categories=parameters.categories is not None)
     targets = [target_named(name) for name in named if name != "pmrp"]
     if parameters.categories and "pmrp" in named:
         targets += plausible_targets(read_categories(parameters.categories), parameters.zeta)
     metrics = {metric: METRICS[metric] for metric in SCORED}
-    return targets, list(known.values()), [ExportedVersion.read(place).target(metrics) for place in places]
+    return targets, versions, [ExportedVersion.read(place).target(metrics) for place in places]
+
+
+def places_named(names: Sequence[str]) -> tuple[list[Version], list[Path]]:
+    """Return the released versions with these names, and the other names as places of exports. Raises CounterpartError
+    for those that are neither."""
+    known = Version.objects.in_bulk(names, field_name="name")
+    places = [Path(name) for name in dict.fromkeys(names) if name not in known]
+    if unknown := [str(place) for place in places if not place.exists()]:
+        released = some_of(list(Version.objects.values_list("name", flat=True)) or ["none"])
+        raise CounterpartError(
+            f"Unknown benchmarks {some_of(unknown)}: neither a file or folder of an export, nor a released version "
+            f"({released}), nor one of {', '.join(ORDER)}."
+        )
+    return list(known.values()), places
 
 
 def check_benchmarks(names: Sequence[str], *, has_categories: bool) -> None:

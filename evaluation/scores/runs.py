@@ -218,13 +218,19 @@ def original_target(
     collection: Collection, metrics: Iterable[str], queries: Mapping[Direction, NDArray[np.int64]] | None = None
 ) -> Target:
     """Return the collection's original matches alone as a target of scoring; where ``queries`` are given, theirs."""
+    qrels = {
+        direction: one.of_queries(np.isin(one.queries, queries[direction])) if queries else one
+        for direction, one in original_qrels(collection).items()
+    }
+    return target_of_collection("the original matches", collection, metrics, qrels)
+
+
+def original_qrels(collection: Collection) -> dict[Direction, Qrels]:
+    """Return the original matches by direction."""
     has_any = Match.objects.filter(collection=collection, source=Match.ORIGINAL).exists()
     pairs = known_pairs(collection, Match.ORIGINAL) if has_any else np.zeros((0, 2), np.int64)
-    qrels = {}
-    for direction, (asking, items) in zip(Direction, (pairs.T, pairs.T[::-1]), strict=True):
-        kept = np.isin(asking, queries[direction]) if queries else np.ones(len(asking), bool)
-        qrels[direction] = Qrels.of_pairs(asking[kept], items[kept])
-    return target_of_collection("the original matches", collection, metrics, qrels)
+    sides = zip(Direction, (pairs.T, pairs.T[::-1]), strict=True)
+    return {direction: Qrels.of_pairs(asking, items) for direction, (asking, items) in sides}
 
 
 def target_of_collection(

@@ -11,9 +11,11 @@ from typing import Any
 
 from counterpart_metrics.arrays import DIRECTIONS
 from counterpart_metrics.errors import CounterpartError
+from counterpart_metrics.explained import Wanted, explain, figures_of, printed
 from counterpart_metrics.exported import ExportedVersion
 from counterpart_metrics.policies import DEFAULT, MISSING, TIES, Policies
-from counterpart_metrics.ranking_files import READERS, model_names
+from counterpart_metrics.protocols import score_protocols, settings_of
+from counterpart_metrics.ranking_files import READERS, model_names, stream_rankings
 from counterpart_metrics.scorer import AVERAGE, SCORED, SCORERS, Scores, evaluate
 
 
@@ -27,16 +29,29 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--metrics", type=lambda text: text.split(","), default=SCORED, metavar="M,M", help=", ".join(SCORERS)
     )
     parser.add_argument("--json", action="store_true", help="print the figures with their intervals as JSON")
+    parser.add_argument("--explain", metavar="FIGURE", help="say which protocol gives a figure: 61.1 or R@1 i2t=61.1")
     options = parser.parse_args(arguments)
     try:
         policies = Policies(options.ties, options.missing)
         version = ExportedVersion.read(options.export)
+        if options.explain:
+            print("\n\n".join(_explained(version, path, options.explain, options.json) for path in options.rankings))
+            return
         scores: dict[str, Scores] = {}
         for path, model in zip(options.rankings, model_names(options.rankings), strict=True):
             scores |= evaluate(path, version, model=model, policies=policies, metrics=options.metrics)
     except CounterpartError as error:
         sys.exit(f"counterpart_metrics: {error}")
     print(json.dumps({model: _figures(scored) for model, scored in scores.items()}) if options.json else _table(scores))
+
+
+def _explained(version: ExportedVersion, path: Path, figure: str, as_json: bool) -> str:
+    wanted = Wanted.of(figure)
+    ids = version.ids()
+    settings = settings_of(version.name, version.qrels(ids), ids)
+    protocols, notes = score_protocols(path.stem, stream_rankings(path, ids), settings)
+    found = explain(protocols, wanted)
+    return json.dumps(figures_of(found, wanted, notes)) if as_json else printed(found, wanted, notes)
 
 
 def _figures(scores: Scores) -> dict[str, Any]:

@@ -208,9 +208,13 @@ def within(rankings: Rankings, gallery: ArrayLike) -> Rankings:
     >>> within(Rankings.of({1: [7, 8, 9]}), [9, 7]).items
     array([[ 7,  9, -1]])
     """
-    outside = ~np.isin(rankings.items, gallery)
-    order = np.argsort(outside, axis=1, kind="stable")
-    items = np.take_along_axis(np.where(outside, NO_ITEM, rankings.items), order, 1)
+    return without(rankings, ~np.isin(rankings.items, gallery))
+
+
+def without(rankings: Rankings, entries: Mask) -> Rankings:
+    """Return the rankings without these entries (Q, depth)."""
+    order = np.argsort(entries, axis=1, kind="stable")
+    items = np.take_along_axis(np.where(entries, NO_ITEM, rankings.items), order, 1)
     scores = None if rankings.scores is None else np.take_along_axis(rankings.scores, order, 1)
     return Rankings(rankings.queries, items, scores)
 

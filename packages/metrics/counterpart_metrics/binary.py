@@ -31,6 +31,13 @@ def hit_rate(found: Found, k: int) -> Floats:
     return _defined(found, (found.best <= k).astype(np.float64))
 
 
+def share_found(found: Found, k: int) -> Floats:
+    """Return the share of a query's matches among the first ``k`` items: the recall of other fields."""
+    _, rows = _matches_within(found, np.full(len(found.qrels.queries), k))
+    size = found.qrels.positives
+    return _defined(found, np.bincount(rows, minlength=len(size)) / np.maximum(size, 1))
+
+
 def precision_at_r(found: Found, most: int | None = None) -> Floats:
     """R-Precision: the share of matches among the first R items, R = the query's number of matches.
 

@@ -154,16 +154,27 @@ def folds_of(direction: str) -> list[tuple[Qrels, Integers]]:
     return [(qrels.of_queries(np.isin(qrels.queries, asking)), gallery) for asking, gallery in sides]
 
 
+def first_captions() -> Integers:
+    """Return the first caption of each image in the test split's order."""
+    order, owner = _owners()
+    return np.sort(order[np.unique(owner, return_index=True)[1]])
+
+
 @cache
 def _folds() -> list[tuple[Integers, Integers]]:
     """Return the images and captions of each fold: consecutive fifths of the captions, in the test split's order."""
-    order = np.load(_folder() / "coco_test_ids.npy")
-    original = _source("original", "t2i")
-    owner = original.items[np.searchsorted(original.queries, order)]
+    order, owner = _owners()
     return [
         (np.unique(images), captions)
         for images, captions in zip(np.split(owner, FOLDS), np.split(order, FOLDS), strict=True)
     ]
+
+
+def _owners() -> tuple[Integers, Integers]:
+    """Return the captions in the test split's order, and their images."""
+    order = np.load(_folder() / "coco_test_ids.npy")
+    original = _source("original", "t2i")
+    return order, original.items[np.searchsorted(original.queries, order)]
 
 
 def _folder() -> Path:
