@@ -28,7 +28,6 @@ JUDGMENT_READERS = {
 RANKING_READERS = {
     ".json": "evaluation.ranking_files.json_stream.read_json",
     ".npz": "evaluation.ranking_files.ranked_embeddings.read_lists_or_embeddings",
-    ".parquet": "evaluation.ranking_files.parquet_lists.read_parquet",
     ".zip": "evaluation.ranking_files.result_folders.read_zip",
 }
 

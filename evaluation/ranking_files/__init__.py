@@ -4,11 +4,10 @@
 |---|---|
 | ``.npz`` | embeddings, as in ``mitl.annotators.files``: ``image_ids``, ``images``, ``caption_ids``, ``captions``. |
 |  | They are ranked by their inner products |
-| ``.parquet`` | a row a query: ``direction`` (i2t, t2i), ``query``, ``items`` (a list), perhaps ``scores`` (a list) |
 | ``…_predictions.json`` | a task's predictions of MTEB (``mteb_predictions``) |
 | ``.zip`` | a folder of such files, or of tables of Hugging Face's ``datasets`` (``result_folders``) |
 
-JSON and Parquet files too are never whole in memory, however many queries they have.
+Here JSON too is never whole in memory, however many queries it has.
 """
 
 from collections.abc import Iterator

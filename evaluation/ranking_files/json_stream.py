@@ -8,8 +8,8 @@ from core.untrusted import json_items, json_pairs
 from counterpart_metrics.arrays import DIRECTIONS
 from counterpart_metrics.ids import Ids
 from counterpart_metrics.json_lists import Member, blocks_of, no_lists
+from counterpart_metrics.listed_queries import listed_blocks
 from counterpart_metrics.ranking_blocks import Block
-from evaluation.ranking_files.listed_queries import listed_blocks
 from evaluation.ranking_files.mteb_predictions import NO_RANKINGS, SUFFIX, is_results, predicted_lists
 
 

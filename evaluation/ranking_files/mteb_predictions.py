@@ -12,7 +12,7 @@ from typing import IO
 
 from core.errors import CounterpartError, some_of
 from core.untrusted import json_events
-from evaluation.ranking_files.listed_queries import ListedQuery
+from counterpart_metrics.listed_queries import ListedQuery
 
 SUFFIX = "_predictions.json"
 _META = "mteb_model_meta"

@@ -15,10 +15,10 @@ from django.conf import settings
 from core.errors import CounterpartError
 from core.files.stored_files import PART
 from core.files.zip_files import unpack
+from counterpart_metrics.dataset_lists import SUFFIXES, dataset_lists
 from counterpart_metrics.ids import Ids
+from counterpart_metrics.listed_queries import listed_blocks
 from counterpart_metrics.ranking_blocks import Block
-from evaluation.ranking_files.dataset_lists import SUFFIXES, dataset_lists
-from evaluation.ranking_files.listed_queries import listed_blocks
 from evaluation.ranking_files.mteb_predictions import NO_RANKINGS, SUFFIX, is_results, model_of, predicted_lists
 
 _IGNORED = (".json", ".jsonl", ".csv", ".md", ".txt", ".yaml", ".lock")  # files that such folders have too

@@ -1,9 +1,8 @@
-"""Ranking files: every form gives the same rankings, bad files are refused by name and place."""
+"""Rankings in JSON, read as a stream: the same rankings, and bad files are refused by name and place."""
 
 import json
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -17,22 +16,12 @@ from mitl.models import Direction
 I2T, T2I = Direction.IMAGE_TO_CAPTION, Direction.CAPTION_TO_IMAGE
 IDS = Ids.of_numbers(images=range(1, 4), captions=range(10, 16))
 LISTS = {"i2t": {"1": [10, 12], "3": [15], "2": [13, 11, 10]}, "t2i": {"14": [3, 1, 2], "10": [1]}}
-ROWS = [(direction, query, items) for direction, lists in LISTS.items() for query, items in lists.items()]
 
 
 def as_json(path):
     path = path.with_suffix(".json")
     path.write_text(json.dumps(LISTS))
     return path
-
-
-def as_parquet(path):
-    path = path.with_suffix(".parquet")
-    pd.DataFrame(ROWS, columns=["direction", "query", "items"]).to_parquet(path)
-    return path
-
-
-FORMS = {"JSON": as_json, "Parquet": as_parquet}
 
 
 def read_rankings(path, ids, **options):
@@ -55,21 +44,19 @@ def read_rankings(path, ids, **options):
     return whole
 
 
-@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("block", [2_000_000, 2])
-def test_every_form_of_a_file_gives_the_same_rankings(tmp_path, monkeypatch, form, block):
+def test_json_gives_the_rankings_that_were_written(tmp_path, monkeypatch, block):
     monkeypatch.setattr(ranking_blocks, "SIZE", block)
-    rankings = read_rankings(FORMS[form](tmp_path / "model"), IDS)
+    rankings = read_rankings(as_json(tmp_path / "model"), IDS)
     assert rankings[I2T].queries.tolist() == [1, 2, 3]
     assert rankings[I2T].items.tolist() == [[10, 12, -1], [13, 11, 10], [15, -1, -1]]
     assert rankings[T2I].queries.tolist() == [10, 14]
     assert rankings[T2I].items.tolist() == [[1, -1, -1], [3, 1, 2]]
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_no_block_holds_more_than_its_share(tmp_path, monkeypatch, form):
+def test_no_block_holds_more_than_its_share(tmp_path, monkeypatch):
     monkeypatch.setattr(ranking_blocks, "SIZE", 3)
-    parts = list(stream_rankings(FORMS[form](tmp_path / "model"), IDS))
+    parts = list(stream_rankings(as_json(tmp_path / "model"), IDS))
     assert len(parts) > 2
     assert max((block.rankings.items >= 0).sum() for block in parts) <= 6
 
@@ -118,26 +105,9 @@ def test_embeddings_of_a_part_of_the_gallery_are_refused(tmp_path):
         ("a.json", '{"i2t": {"1": [10, 77, -1]}}', "2 ids of a.json .*: -1, 77"),
         ("a.json", '{"i2t": {"1": [10], "1": [11]}}', "a.json ranks query 1 image → captions twice"),
         ("a.json", "", "a.json are an empty file"),
-        ("a.parquet", "no table", "a.parquet is not readable Parquet"),
     ],
 )
 def test_bad_files_are_refused_by_name_and_place(tmp_path, name, content, message):
     (tmp_path / name).write_text(content)
     with pytest.raises(CounterpartError, match=message):
         read_rankings(tmp_path / name, IDS)
-
-
-@pytest.mark.parametrize(
-    ("table", "message"),
-    [
-        ({"query": [1], "items": [[10]]}, "no column direction"),
-        ({"direction": ["up"], "query": [1], "items": [[10]]}, "unknown directions up"),
-        ({"direction": ["i2t"], "query": [1], "items": [10]}, "must hold a list"),
-        ({"direction": ["i2t"], "query": [1.5], "items": [[10]]}, "ids are whole numbers or texts"),
-        ({"direction": ["i2t"], "query": [1], "items": [[10]], "scores": [[1.0, 2.0]]}, "another number of scores"),
-    ],
-)
-def test_bad_tables_are_refused(tmp_path, table, message):
-    pq.write_table(pa.table(table), tmp_path / "a.parquet")
-    with pytest.raises(CounterpartError, match=message):
-        read_rankings(tmp_path / "a.parquet", IDS)

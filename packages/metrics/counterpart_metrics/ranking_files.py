@@ -6,14 +6,16 @@
 | ``.npz`` | ``i2t_queries`` (Q,), ``i2t_items`` (Q, depth) and perhaps ``i2t_scores`` (Q, depth); |
 |  | the same with ``t2i``. A shorter list ends in -1, or in empty texts |
 | ``.run`` ``.trec`` ``.txt`` | a TREC run, ``query Q0 item rank score tag``; the lines of a query follow each other |
+| ``.parquet`` | a row a query: ``direction`` (i2t, t2i), ``query``, ``items`` (a list), perhaps ``scores`` (a list); |
+|  | or a table as Hugging Face's ``datasets`` writes (``dataset_lists``), of one direction |
 
 Ids are compared as text; one direction is enough. A TREC run is ordered by its scores, then by its lines. The direction
 of its queries follows from the ids: a query takes the direction that all of its lines fit, also where an image and a
 caption share an id and have a list each. ``i2t`` or ``t2i`` in the file's name decides for the whole file, which is
 needed where a list fits both directions.
 
-A TREC file is never whole in memory, however many queries it has. Of an ``.npz`` one array at a time is; JSON is read
-whole.
+A TREC file is never whole in memory, however many queries it has, nor is Parquet with directions. Of an ``.npz`` one
+array at a time is; JSON and tables of ``datasets`` are read whole.
 """
 
 import os
@@ -34,9 +36,20 @@ from counterpart_metrics.trec_runs import read_run
 
 Reader = Callable[[Path, str, Ids], Iterator[Block]]
 Progress = Callable[[str, int, int | None], None]
+
+
+def _read_parquet(path: Path, name: str, ids: Ids) -> Iterator[Block]:
+    try:
+        from counterpart_metrics.parquet_lists import read_parquet
+    except ImportError as error:
+        raise CounterpartError(f"{name} is Parquet. Run pip install counterpart-metrics[parquet].") from error
+    yield from read_parquet(path, name, ids)
+
+
 READERS: Mapping[str, Reader] = {
     ".json": read_json,
     ".npz": read_npz,
+    ".parquet": _read_parquet,
     **dict.fromkeys((".run", ".trec", ".txt"), read_run),
 }
 

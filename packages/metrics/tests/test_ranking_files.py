@@ -1,8 +1,10 @@
-"""Ranking files in NumPy arrays and TREC runs: every form gives the same rankings, bad files are refused by name."""
+"""Ranking files in NumPy arrays, TREC runs and Parquet give the same rankings; bad files are refused by name."""
 
 import json
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from counterpart_metrics import Rankings, ranking_blocks, trec_runs
@@ -45,8 +47,16 @@ def as_run(path):
     return path
 
 
+def as_parquet(path):
+    path = path.with_suffix(".parquet")
+    directions, queries, items = zip(*ROWS, strict=True)
+    pq.write_table(pa.table({"direction": directions, "query": queries, "items": items}), path)
+    return path
+
+
 FORMS = {
     "JSON": as_json,
+    "Parquet": as_parquet,
     "NumPy numbers": as_npz,
     "NumPy texts": lambda path: as_npz(path, str),
     "TREC": as_run,
@@ -180,3 +190,27 @@ def test_devices_and_folders_are_refused(tmp_path, path):
             read_rankings(type(tmp_path)(one), IDS, name="a.json")
     with pytest.raises(CounterpartError, match="gone.json: No such file"):
         read_rankings(tmp_path / "gone.json", IDS)
+
+
+def test_a_table_of_another_library_gives_its_lists_best_first(tmp_path):
+    table = {"query-id": ["1", "1", "3"], "corpus-id": ["12", "10", "15"], "score": [0.1, 0.9, 0.5]}
+    pq.write_table(pa.table(table), tmp_path / "i2t.parquet")
+    (read,) = [block.rankings for block in stream_rankings(tmp_path / "i2t.parquet", IDS)]
+    assert read.items.tolist() == [[10, 12], [15, -1]]
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"direction": ["i2t"], "items": [[10]]}, "no column query"),
+        ({"corpus": [1], "items": [[10]]}, "no column query_id"),
+        ({"direction": ["up"], "query": [1], "items": [[10]]}, "unknown directions up"),
+        ({"direction": ["i2t"], "query": [1], "items": [10]}, "must hold a list"),
+        ({"direction": ["i2t"], "query": [1.5], "items": [[10]]}, "ids are whole numbers or texts"),
+        ({"direction": ["i2t"], "query": [1], "items": [[10]], "scores": [[1.0, 2.0]]}, "another number of scores"),
+    ],
+)
+def test_bad_tables_are_refused(tmp_path, table, message):
+    pq.write_table(pa.table(table), tmp_path / "a.parquet")
+    with pytest.raises(CounterpartError, match=message):
+        read_rankings(tmp_path / "a.parquet", IDS)

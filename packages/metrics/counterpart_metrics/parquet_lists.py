@@ -1,4 +1,4 @@
-"""Rankings in Parquet, read some rows at a time."""
+"""Rankings in Parquet: a row a query, read some rows at a time, or a table of ``dataset_lists``."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,10 +8,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from core.errors import CounterpartError, some_of
 from counterpart_metrics import ranking_blocks
 from counterpart_metrics.arrays import DIRECTIONS
+from counterpart_metrics.dataset_lists import dataset_lists
+from counterpart_metrics.errors import CounterpartError, some_of
 from counterpart_metrics.ids import Ids
+from counterpart_metrics.listed_queries import listed_blocks
 from counterpart_metrics.ranking_blocks import Block, padded, ranked_block
 
 
@@ -19,7 +21,10 @@ def read_parquet(path: Path, name: str, ids: Ids) -> Iterator[Block]:
     try:
         with pq.ParquetFile(path) as file:
             columns = set(file.schema_arrow.names)
-            if missing := [column for column in ("direction", "query", "items") if column not in columns]:
+            if "direction" not in columns:
+                yield from listed_blocks(name, dataset_lists(path, name), ids)
+                return
+            if missing := [column for column in ("query", "items") if column not in columns]:
                 raise CounterpartError(f"{name} has no column {some_of(missing)}. It needs direction, query, items.")
             wanted = ["direction", "query", "items", *(["scores"] if "scores" in columns else [])]
             for batch in file.iter_batches(batch_size=_rows_of(file), columns=wanted):

@@ -4,12 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from core.errors import CounterpartError
 from counterpart_metrics import ranking_blocks
 from counterpart_metrics.arrays import DIRECTIONS
+from counterpart_metrics.errors import CounterpartError
 from counterpart_metrics.ids import Ids, Keys
 from counterpart_metrics.ranking_blocks import Block, padded, ranked_block
 
@@ -69,7 +68,9 @@ def _parts(lists: Iterable[ListedQuery]) -> Iterator[list[ListedQuery]]:
 
 def _own(keys: Keys, ids: NDArray[np.object_]) -> NDArray[np.object_]:
     """Return ids without the prefixes of our exports, where the gallery has them so and not otherwise."""
-    codes, different = pd.factorize(ids)
+    places: dict[str, int] = {}
+    codes = [places.setdefault(one, len(places)) for one in ids.tolist()]
+    different = np.array(list(places), object)
     for place in np.flatnonzero(keys.find(different) < 0):
         for prefix in _PREFIXES:
             different[place] = different[place].removeprefix(prefix)

@@ -8,12 +8,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from core.errors import CounterpartError, some_of
-from evaluation.ranking_files.listed_queries import ListedQuery
+from counterpart_metrics.errors import CounterpartError, some_of
+from counterpart_metrics.listed_queries import ListedQuery
 
 SUFFIXES = (".arrow", ".parquet")
 _QUERY = ("query_id", "query-id", "qid", "query")
@@ -39,7 +38,7 @@ def dataset_lists(path: Path, name: str) -> Iterator[ListedQuery]:
         if hasattr(table.schema.field("items").type, "value_type"):
             yield from _rows(name, table)
         elif found:
-            yield from _entries(table.to_pandas())
+            yield from _entries(table)
         else:
             raise CounterpartError(f"{name} has an entry a row but no scores: add a column {some_of(_SCORES)}.")
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, ValueError, TypeError) as error:
@@ -68,12 +67,14 @@ def _rows(name: str, table: pa.Table) -> Iterator[ListedQuery]:
             yield ListedQuery(str(query), list(map(str, items)), scores if "scores" in rows else None)
 
 
-def _entries(frame: pd.DataFrame) -> Iterator[ListedQuery]:
+def _entries(table: pa.Table) -> Iterator[ListedQuery]:
     """Yield the lists of a table with an entry a row, in the order of their queries' first entries."""
-    codes, queries = pd.factorize(frame["query"])
+    coded = table.column("query").combine_chunks().dictionary_encode()
+    queries = coded.dictionary.to_pylist()
+    codes = coded.indices.to_numpy()
     order = np.argsort(codes, kind="stable")
     ends = np.cumsum(np.bincount(codes, minlength=len(queries)))
-    items = frame["items"].astype(str).to_numpy(object)[order]
-    scores = frame["scores"].to_numpy(np.float64)[order]
+    items = np.array(list(map(str, table.column("items").to_pylist())), object)[order]
+    scores = table.column("scores").to_numpy().astype(np.float64)[order]
     for query, start, end in zip(queries, [0, *ends], ends, strict=False):
         yield ListedQuery(str(query), items[start:end].tolist(), scores[start:end].tolist())
