@@ -25,6 +25,7 @@ OLD_NAMES = {
     "pay_for_outage": "pay outage",
     "payments": "pay list",
     "plan_top_up": "add",
+    "prefilter": "pool --bleu",
     "prolific_emulator": "emulate prolific",
     "resume": "pause --resume",
     "review_queue": "review queue",

@@ -74,5 +74,5 @@ def test_a_pool_of_which_nothing_is_left_is_not_made(zoo, pool):
 
 
 def test_the_command_prints_the_figures(pool):
-    figures = figures_printed("prefilter", "likely", "--pool", pool.name)
+    figures = figures_printed("pool", "likely", "--bleu", "--pool", pool.name)
     assert figures == {"pool": "likely", "proposals": 4, "pairs": 4, "dropped": 4}
