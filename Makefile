@@ -1,7 +1,7 @@
 # make demo    a whole round on a drawn collection, then the site        (ARGS=--no-serve stops before serving)
 # make check   the fast part of the tests, on SQLite                     (five minutes or so)
 # make test    everything CI runs: checks, both databases, slow and browser tests
-# make audit   known vulnerabilities of the locked packages; asks the advisory database on the network
+# make vulnerabilities   known ones of the locked packages; asks the advisory database on the network
 # make lock    requirements-locked.txt and requirements-gpu-locked.txt written again, after a change of what Counterpart runs on
 # make screenshots   the pictures of docs/tour.md, light and dark, of the demo site and a simulated COCO round
 # make client-models   the types of counterpart-client again, after a change of what calls of the API answer
@@ -32,7 +32,7 @@ PYTEST = env OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -
 # Python keeps what it has compiled, also where the environment forbids it: otherwise each process compiles all of it.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo check test audit lock fetched ready lint kernels packages fast services services-all slow cluster browser screenshots client-models chaos clean
+.PHONY: demo check test vulnerabilities lock fetched ready lint kernels packages fast services services-all slow cluster browser screenshots client-models chaos clean
 
 demo: $(VENV)/.runtime
 	@$(DEMO_ENV) $(BIN)/python manage.py demo $(ARGS)
@@ -99,10 +99,10 @@ services-all: $(VENV)/.dev
 	$(BIN)/python -m tests.services $(PYTEST) -m "not browser"
 
 # Not in test, which needs no network. pip-audit has an environment of its own: it would replace packages of ours.
-audit:
-	$(PYTHON) -m venv $(VENV)-audit
-	$(VENV)-audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit==2.10.1
-	sed 's/+cpu / /' requirements-locked.txt | $(VENV)-audit/bin/pip-audit --strict --disable-pip -r /dev/stdin
+vulnerabilities:
+	$(PYTHON) -m venv $(VENV)-vulnerabilities
+	$(VENV)-vulnerabilities/bin/python -m pip install --quiet --disable-pip-version-check pip-audit==2.10.1
+	sed 's/+cpu / /' requirements-locked.txt | $(VENV)-vulnerabilities/bin/pip-audit --strict --disable-pip -r /dev/stdin
 
 # What the images install: all packages with the hashes of their files. TORCH is where torch for processors is found.
 lock: TORCH ?= --torch-backend cpu
@@ -143,4 +143,4 @@ $(VENV)/.dev: $(RUNTIME) requirements-dev.txt | $(VENV)/bin/python
 	@touch $(VENV)/.runtime $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-audit $(VENV)-lock $(VENV)-ray .venv-witness .venv-peers var .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-vulnerabilities $(VENV)-lock $(VENV)-ray .venv-witness .venv-peers var .mypy_cache .ruff_cache .pytest_cache .hypothesis
