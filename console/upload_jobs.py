@@ -12,7 +12,7 @@ from core.text import counted
 from core.work.jobs import JobProgress
 from corpus import imports, matches
 from corpus.models import Collection
-from corpus.readers.folder import PICTURES
+from corpus.pictures.stored_pictures import NAMED as PICTURES
 from dataset.outside_judgments import judgment_import
 from dataset.outside_judgments.judgment_parameters import JudgmentParameters
 from hits.models import Round

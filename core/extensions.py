@@ -12,11 +12,12 @@ from typing import Any
 from django.utils.module_loading import import_string
 
 COLLECTION_READERS = {
-    "coco": "corpus.readers.coco.read_coco",
-    "karpathy": "corpus.readers.karpathy.read_karpathy",
-    "flickr": "corpus.readers.flickr.read_flickr",
-    "jsonl": "corpus.readers.jsonl.read_jsonl",
-    "folder": "corpus.readers.folder.read_folder",
+    "coco": "corpus.readers.coco.LAYOUT",
+    "karpathy": "corpus.readers.karpathy.LAYOUT",
+    "flickr": "corpus.readers.flickr.LAYOUT",
+    "jsonl": "corpus.readers.table.JSONL",
+    "table": "corpus.readers.table.LAYOUT",
+    "folder": "corpus.readers.folder.LAYOUT",
 }
 
 JUDGMENT_READERS = {

@@ -8,7 +8,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 
-from core.parameters import OFF_PAGE, POSITIONAL, FlagField, Option, Parameters, choices
+from core.parameters import OFF_PAGE, POSITIONAL, FlagField, NamesField, Option, Parameters, choices
 from core.seeds import SeedField
 from core.text import NameField
 from core.untrusted import whole_number
@@ -38,13 +38,15 @@ class ImportParameters(Parameters):
         str,
         forms.ChoiceField(
             choices=choices(*READERS),
+            required=False,
             label="Format of the captions",
-            help_text="format of the caption file or folder",
+            help_text="layout of the captions, where several would fit (default: found out)",
         ),
-    ]
+    ] = ""
     images: Annotated[
         Path | None,
-        "import the pictures from DIR and its subfolders; also possible later, with the same PATH",
+        "folder, zip or tar file of the pictures, if they are not with the captions; also possible later, with the "
+        "same PATH",
         OFF_PAGE,
         Option(metavar="DIR"),
     ] = None
@@ -65,8 +67,24 @@ class ImportParameters(Parameters):
             label="Existing collection (--append)", help_text="add new captions and images to an existing collection"
         ),
     ] = False
+    gallery: Annotated[
+        tuple[str, ...],
+        NamesField(
+            required=False,
+            label="Splits to search (--gallery)",
+            help_text="splits of the file to search, besides test and images without a split; other unknown ones are "
+            "then for training",
+        ),
+    ] = ()
     skip_missing: Annotated[
         bool, FlagField(label="Missing pictures (--skip-missing)", help_text="accept images that have no picture file")
+    ] = False
+    skip_broken: Annotated[
+        bool,
+        FlagField(
+            label="Broken rows and pictures (--skip-broken)",
+            help_text="leave out blank captions, other bad rows, and broken or missing pictures; they are listed",
+        ),
     ] = False
 
 

@@ -1,22 +1,30 @@
-"""Import a captioned-image collection from a file or folder: all of it, or nothing."""
+"""Import a captioned-image collection from files of any layout: all of it, or nothing."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+import tempfile
+from collections.abc import Collection as Several
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
+from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 
 from core.errors import CounterpartError, some_of
 from core.events import record as record_event
+from core.files.stored_files import PART
 from core.progress import Progress, silent, tracked
 from core.text import check_name, counted
 from corpus.batches import begin_batch
 from corpus.models import Batch, Caption, Collection, Image, Match
 from corpus.pictures.stored_pictures import StoredPicture, find_pictures, pictures_stored
-from corpus.readers import reader_of
-from corpus.readers.record import Record
+from corpus.readers import READERS
+from corpus.readers.layouts import CaptionSearch, Found, unpacked
+from corpus.readers.record import Notes, Record
+from corpus.splits import SplitRule
 
 BATCH = 5_000
 
@@ -24,7 +32,8 @@ BATCH = 5_000
 @dataclass(frozen=True)
 class ImportSummary:
     """The counts of an import. ``images_without_captions`` counts those of the whole collection, ``language`` is
-    noted as that of its captions now. ``undo`` takes ``batch`` back; it is empty where nothing changed."""
+    noted as that of its captions now, ``skipped`` names bad rows and pictures that were left out. ``undo`` takes
+    ``batch`` back; it is empty where nothing changed."""
 
     collection: str
     captions_added: int
@@ -34,6 +43,7 @@ class ImportSummary:
     images_without_captions: int = 0
     language: str = ""
     batch: str = ""
+    skipped: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         parts = [
@@ -48,6 +58,7 @@ class ImportSummary:
             else "",
             f"captions are in {self.language}" if self.language else "",
             f"undo {self.batch} takes it back" if self.batch else "",
+            f"{counted(len(self.skipped), 'fault')} left out: {some_of(list(self.skipped))}" if self.skipped else "",
         ]
         text = "; ".join([part for part in parts if part] + ([] if self.changed else ["nothing changed"]))
         return f"{self.collection}: {text}."
@@ -58,43 +69,89 @@ class ImportSummary:
 
 
 @dataclass
-class _Comparison:
-    """The contents of a caption file, split into new and existing rows.
+class Contents:
+    """The contents of caption files, split into new and existing rows.
 
-    ``images`` maps the key of every image of the file to (file name, split). ``new_captions`` maps keys to (image,
-    text), in the file's order.
+    ``images`` maps the key of every image of the files to (file name, split). ``new_captions`` maps keys to (image,
+    text), in the files' order. Keys of two different things are in ``image_conflicts`` and ``caption_conflicts``.
     """
 
     images: dict[str, tuple[str, str]] = field(default_factory=dict)
     new_images: list[str] = field(default_factory=list)
     new_captions: dict[str, tuple[str, str]] = field(default_factory=dict)
     captions_there: int = 0
+    image_conflicts: dict[str, None] = field(default_factory=dict)
+    caption_conflicts: dict[str, None] = field(default_factory=dict)
     language: str = ""
 
 
+@dataclass
+class PreparedImport:
+    """Captions and pictures that were read and compared with the collection, before anything is written.
+
+    ``files`` maps images to the files of their pictures, ``missing`` names the pictures that were not found.
+    ``troubles`` are the reasons why the import is refused.
+    """
+
+    name: str
+    path: Path
+    found: Found
+    contents: Contents
+    notes: Notes
+    files: dict[str, Path]
+    missing: list[str]
+    troubles: list[str]
+    skip_broken: bool = False
+
+    def store(self, *, actor: str = "command", progress: Progress = silent) -> ImportSummary:
+        """Write all of it. Raises CounterpartError for its troubles, and for broken pictures."""
+        if self.troubles:
+            raise CounterpartError(" ".join(self.troubles))
+        skipped = [f"{place} ({why})" for place, why in self.notes.faults]
+        broken: list[str] | None = [] if self.skip_broken else None
+        summary = _store(self.name, self.contents, self.files, self.path, actor, progress, broken)
+        missing = [f"{name} (missing)" for name in self.missing] if self.skip_broken else []
+        return replace(summary, skipped=(*skipped, *missing, *(broken or [])))
+
+
 def import_collection(
+    name: str, *, actor: str = "command", progress: Progress = silent, **wanted: Any
+) -> ImportSummary:
+    """Import captions and pictures into the collection ``name``, as ``prepared_import`` reads them with the same
+    arguments, with an ``original`` match for every caption and its image.
+
+    Importing the same again changes nothing; a later import of the same captions may add the pictures. Raises
+    CounterpartError for malformed files, conflicting ids or languages, undecided splits, and missing or broken
+    pictures.
+    """
+    with prepared_import(name, progress=progress, **wanted) as prepared:
+        return prepared.store(actor=actor, progress=progress)
+
+
+@contextmanager
+def prepared_import(
     name: str,
     *,
-    format: str,
     path: Path,
+    format: str = "",
     images: Path | None = None,
     language: str = "",
     append: bool = False,
+    gallery: Several[str] = (),
     skip_missing: bool = False,
-    actor: str = "command",
+    skip_broken: bool = False,
     progress: Progress = silent,
-) -> ImportSummary:
-    """Import ``path`` into the collection ``name``, with an ``original`` match for every caption and its image.
+) -> Iterator[PreparedImport]:
+    """Read what lies under ``path`` for the collection ``name``, once, and give it until the body ends.
 
-    ``images`` is a folder of pictures (the format ``folder`` contains its own); a later import of the same captions
-    may add the pictures. Images may have no caption. Importing the same again changes nothing; new captions and images
-    for an existing collection need ``append``. ``skip_missing`` accepts images without a picture. ``language``
-    is a BCP 47 tag.
+    ``format`` is needed where several layouts fit. ``images`` is a folder or an archive of pictures, where they are not
+    with the captions. New captions and images for an existing collection need ``append``. ``gallery`` are splits to
+    search, as ``SplitRule`` has it. ``skip_missing`` accepts images without a picture, ``skip_broken`` also leaves out
+    bad rows and broken pictures. ``language`` is a BCP 47 tag.
 
-    Raises CounterpartError for a malformed file, conflicting ids or languages, and missing or broken pictures.
+    Raises CounterpartError for files that cannot be read and for conflicting languages.
     """
     check_name(name)
-    reader = reader_of(format)
     collection = Collection.objects.filter(name=name).first()
     if append and collection is None:
         raise CounterpartError(f"Unknown collection {name!r}: omit --append to create it.")
@@ -103,12 +160,34 @@ def import_collection(
             f"The captions of {name} are in {collection.language}, not {language}. Choose another name, or omit the "
             "language."
         )
-    comparison = _compare(tracked(reader(path), "checking captions", progress), collection)
-    comparison.language = "" if collection and collection.language else language
-    _check_new(comparison, path, format, collection, append)
-    folder = path if format == "folder" and images is None else images
-    files = _picture_files(folder, comparison, name, skip_missing) if folder else {}
-    return _store(name, comparison, files, path, actor, progress)
+    with _room() as room:
+        notes = Notes(pictures=room)
+        search = CaptionSearch(READERS, notes, format=format)
+        found = search.find(path, progress)
+        rule = SplitRule(gallery, _splits_of(collection))
+        contents = _compare(tracked(found.records(notes), "checking captions", progress), collection, rule)
+        contents.language = "" if collection and collection.language else language
+        troubles = [*_faults(notes, skip_broken, search.guess(found)), *_conflicts(contents), *rule.troubles()]
+        if contents.images or not troubles:
+            troubles += _unwanted(contents, path, found, collection, append)
+        files, missing = dict[str, Path](), list[str]()
+        try:
+            folder = unpacked(images, notes, progress) if images else found.pictures
+            files, missing = _picture_files(folder, contents, name, room)
+        except CounterpartError as error:
+            troubles.append(str(error))
+        if missing and not (skip_missing or skip_broken):
+            troubles.append(_missing(missing))
+        yield PreparedImport(name, path, found, contents, notes, files, missing, troubles, skip_broken)
+
+
+@contextmanager
+def _room() -> Iterator[Path]:
+    """Give a folder for unpacked files."""
+    cache = Path(settings.FILE_CACHE)
+    cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache, prefix=PART) as folder:
+        yield Path(folder)
 
 
 def import_pictures(
@@ -116,26 +195,39 @@ def import_pictures(
     images: Path,
     *,
     skip_missing: bool = False,
+    skip_broken: bool = False,
     actor: str = "command",
     progress: Progress = silent,
 ) -> ImportSummary:
-    """Store the pictures of an existing collection's images from a folder, found by file name.
+    """Store the pictures of an existing collection's images from a folder or an archive, found by file name.
 
     Raises CounterpartError as ``import_collection`` does, and where no file has the name of a picture.
     """
-    comparison = _Comparison(images=_images_of(collection))
-    files = _picture_files(images, comparison, collection.name, skip_missing)
-    if not files:
-        wanted = some_of([file_name for file_name, _split in comparison.images.values()])
-        raise CounterpartError(f"No file has the name of a picture of {collection}: {wanted}. Rename the files.")
-    return _store(collection.name, comparison, files, images, actor, progress)
+    contents = Contents(images=_images_of(collection))
+    with _room() as room:
+        notes = Notes(pictures=room)
+        files, missing = _picture_files(unpacked(images, notes, progress), contents, collection.name, room)
+        if not files:
+            wanted = some_of([file_name for file_name, _split in contents.images.values()])
+            raise CounterpartError(f"No file has the name of a picture of {collection}: {wanted}. Rename the files.")
+        if missing and not (skip_missing or skip_broken):
+            raise CounterpartError(_missing(missing))
+        found = Found(READERS["folder"], (images,))
+        prepared = PreparedImport(collection.name, images, found, contents, notes, files, missing, [], skip_broken)
+        return prepared.store(actor=actor, progress=progress)
 
 
 def _store(
-    name: str, found: _Comparison, files: Mapping[str, Path], path: Path, actor: str, progress: Progress
+    name: str,
+    found: Contents,
+    files: Mapping[str, Path],
+    path: Path,
+    actor: str,
+    progress: Progress,
+    broken: list[str] | None,
 ) -> ImportSummary:
     known = _known_pictures(name)
-    with pictures_stored(name, files, known=known, progress=progress) as pictures:
+    with pictures_stored(name, files, known=known, broken=broken, progress=progress) as pictures:
         _check_same_pictures(pictures, known)
         summary = ImportSummary(
             collection=name,
@@ -151,21 +243,18 @@ def _store(
     return replace(summary, images_without_captions=bare)
 
 
-def _compare(records: Iterable[Record], collection: Collection | None) -> _Comparison:
-    """Read every record once. Raises CounterpartError that lists the ids used for two different things."""
+def _compare(records: Iterable[Record], collection: Collection | None, rule: SplitRule) -> Contents:
+    """Read every record once, with the splits that the rule decides."""
     known_images = _images_of(collection) if collection else {}
     known_captions = _captions_of(collection) if collection else {}
-    comparison = _Comparison()
-    image_conflicts: dict[str, None] = {}
-    caption_conflicts: dict[str, None] = {}
+    contents = Contents()
     for record in records:
-        if not _is_same_image(record, comparison, known_images):
-            image_conflicts[record.image] = None
-        if record.text is not None and not _is_same_caption(record, comparison, known_captions):
-            caption_conflicts[record.caption] = None
-    _check_conflicts("image", "file name or split", list(image_conflicts))
-    _check_conflicts("caption", "text or image", list(caption_conflicts))
-    return comparison
+        split = rule(record.split)
+        if not _is_same_image(record, split, contents, known_images):
+            contents.image_conflicts[record.image] = None
+        if record.text is not None and not _is_same_caption(record, contents, known_captions):
+            contents.caption_conflicts[record.caption] = None
+    return contents
 
 
 def _images_of(collection: Collection) -> dict[str, tuple[str, str]]:
@@ -182,17 +271,21 @@ def _digest(image: str, text: str) -> bytes:
     return hashlib.blake2b(f"{image}\n{text}".encode(), digest_size=16).digest()
 
 
-def _is_same_image(record: Record, found: _Comparison, known: dict[str, tuple[str, str]]) -> bool:
+def _is_same_image(record: Record, split: str, found: Contents, known: dict[str, tuple[str, str]]) -> bool:
     """Note the record's image; False if its key has another file name or split. An empty split matches any."""
     before = found.images.get(record.image) or known.get(record.image)
     if before is None:
         found.new_images.append(record.image)
     if record.image not in found.images:
-        found.images[record.image] = before or (record.file_name, record.split)
-    return before is None or (record.file_name == before[0] and record.split in ("", before[1]))
+        found.images[record.image] = before or (record.file_name, split)
+    if before is None or before == (record.file_name, split):
+        return True
+    name, other = before
+    same_split = split in ("", other) or (other == "" and split not in Image.TRAINING_SPLITS)
+    return same_split and (record.file_name == name or record.file_name.endswith(f"/{name}"))
 
 
-def _is_same_caption(record: Record, found: _Comparison, known: dict[str, bytes]) -> bool:
+def _is_same_caption(record: Record, found: Contents, known: dict[str, bytes]) -> bool:
     """Note the record's caption; False if its key has another text or image."""
     said = (record.image, record.text or "")
     if record.caption in known:
@@ -201,24 +294,41 @@ def _is_same_caption(record: Record, found: _Comparison, known: dict[str, bytes]
     return found.new_captions.setdefault(record.caption, said) == said
 
 
-def _check_conflicts(thing: str, what: str, keys: list[str]) -> None:
-    if keys:
-        raise CounterpartError(
-            f"{counted(len(keys), thing + ' has', thing + 's have')} another {what} in this collection or earlier in "
-            f"the file: {some_of(keys)}. Give them unique ids, or import into a new collection."
-        )
+def _faults(notes: Notes, skip_broken: bool, guess: str) -> list[str]:
+    return [f"{notes.said()}{guess}"] if notes.faults and not skip_broken else []
 
 
-def _check_new(found: _Comparison, path: Path, format_name: str, collection: Collection | None, append: bool) -> None:
-    if not found.images:
-        raise CounterpartError(f"{path.name} contains no captions and no images. Is its format {format_name}?")
-    for thing, new in (("caption", list(found.new_captions)), ("image", found.new_images)):
+def _conflicts(found: Contents) -> Iterator[str]:
+    """Yield a sentence on the ids of each kind that are used for two different things."""
+    images = ("image", "file name or split", found.image_conflicts)
+    captions = ("caption", "text or image", found.caption_conflicts)
+    for thing, what, keys in (images, captions):
+        if keys:
+            have = counted(len(keys), f"{thing} has", f"{thing}s have")
+            yield (
+                f"{have} another {what} in this collection or earlier in the file: {some_of(list(keys))}. "
+                "Give them unique ids, or import into a new collection."
+            )
+
+
+def _unwanted(
+    contents: Contents, path: Path, found: Found, collection: Collection | None, append: bool
+) -> Iterator[str]:
+    """Yield a sentence on files without contents, and on new rows of an existing collection without ``append``."""
+    if not contents.images:
+        yield f"{path.name} contains no captions and no images. Is its format {found.layout.name}?"
+    for thing, new in (("caption", list(contents.new_captions)), ("image", contents.new_images)):
         if collection and not append and new:
             are = counted(len(new), f"{thing} of {path.name} is", f"{thing}s of {path.name} are")
-            raise CounterpartError(
+            yield (
                 f"{are} not in collection {collection.name}: {some_of(new)}. "
                 "Pass --append to add them, or choose another name."
             )
+            return
+
+
+def _splits_of(collection: Collection | None) -> set[str]:
+    return set(collection.images.order_by().values_list("split", flat=True).distinct()) if collection else set()
 
 
 def _known_pictures(name: str) -> dict[str, tuple[str, str]]:
@@ -227,17 +337,24 @@ def _known_pictures(name: str) -> dict[str, tuple[str, str]]:
     return {key: (file, sha256) for key, file, sha256 in rows}
 
 
-def _picture_files(folder: Path, found: _Comparison, name: str, skip_missing: bool) -> dict[str, Path]:
+def _picture_files(folder: Path | None, found: Contents, name: str, inside: Path) -> tuple[dict[str, Path], list[str]]:
+    """Return the file of each image and the names of those that are missing; ``inside`` has pictures of the file's."""
+    names = {key: file_name for key, (file_name, _split) in found.images.items()}
+    files = {key: inside / name for key, name in names.items()} if any(inside.iterdir()) else {}
+    files = {key: file for key, file in files.items() if file.is_file()}
+    if folder is None:
+        return files, []
     known = _known_pictures(name)
-    files = find_pictures(folder, {key: file_name for key, (file_name, _split) in found.images.items()})
-    missing = [key for key, file in files.items() if file is None and key not in known]
-    if missing and not skip_missing:
-        names = [f"{found.images[key][0]} (image {key})" for key in missing]
-        raise CounterpartError(
-            f"{counted(len(missing), 'picture is', 'pictures are')} missing: {some_of(names)}. "
-            "Add the files, or accept images without a picture (--skip-missing)."
-        )
-    return {key: file for key, file in files.items() if file is not None}
+    looked_for = find_pictures(folder, {key: file for key, file in names.items() if key not in files})
+    missing = [f"{names[key]} (image {key})" for key, file in looked_for.items() if file is None and key not in known]
+    return files | {key: file for key, file in looked_for.items() if file is not None}, missing
+
+
+def _missing(names: list[str]) -> str:
+    return (
+        f"{counted(len(names), 'picture is', 'pictures are')} missing: {some_of(names)}. "
+        "Add the files, or accept images without a picture (--skip-missing)."
+    )
 
 
 def _check_same_pictures(pictures: Mapping[str, StoredPicture], known: Mapping[str, tuple[str, str]]) -> None:
@@ -251,7 +368,7 @@ def _check_same_pictures(pictures: Mapping[str, StoredPicture], known: Mapping[s
 
 def _write(
     summary: ImportSummary,
-    found: _Comparison,
+    found: Contents,
     pictures: Mapping[str, StoredPicture],
     path: Path,
     actor: str,
@@ -278,7 +395,7 @@ def _write(
         ) from error
 
 
-def _add_images(batch: Batch, found: _Comparison) -> None:
+def _add_images(batch: Batch, found: Contents) -> None:
     owner = {"collection_id": batch.collection_id, "batch_id": batch.pk}
     rows = (
         Image(key=key, file_name=found.images[key][0], split=found.images[key][1], **owner) for key in found.new_images
@@ -286,7 +403,7 @@ def _add_images(batch: Batch, found: _Comparison) -> None:
     Image.objects.bulk_create(rows, batch_size=BATCH)
 
 
-def _add_captions(batch: Batch, found: _Comparison, progress: Progress) -> None:
+def _add_captions(batch: Batch, found: Contents, progress: Progress) -> None:
     """Write the captions that ``_compare`` found new."""
     owner = {"collection_id": batch.collection_id, "batch_id": batch.pk}
     images = dict(batch.collection.images.values_list("key", "pk"))

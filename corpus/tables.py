@@ -185,7 +185,7 @@ def _json_rows(path: Path) -> Iterator[tuple[int, Any]]:
     try:
         in_lines = isinstance(read_json(StringIO(_beginning(path)).readline()), dict)
     except ValueError:
-        in_lines = False
+        in_lines = "jsonl" in path.name
     if not in_lines:
         yield from enumerate(json_records(path), 1)
         return
@@ -215,7 +215,7 @@ def _parquet_rows(path: Path, wanted: Wanted, required: Collection[str]) -> Iter
     with _parquet(path) as file:
         places = found_columns(path, list(file.schema_arrow.names), wanted, required)
         number = 0
-        for batch in file.iter_batches(columns=[name for name in places.values() if name is not None]):
+        for batch in file.iter_batches(256, columns=[name for name in places.values() if name is not None]):
             for row in batch.to_pylist():
                 number += 1
                 yield number, {ours: _cell(row[theirs]) if theirs else None for ours, theirs in places.items()}

@@ -240,16 +240,22 @@ def _check_inside(folder: Path, names: Mapping[str, str], found: Mapping[str, Pa
 
 @contextmanager
 def pictures_stored(
-    collection_name: str, files: Mapping[str, Path], *, known: Mapping[str, tuple[str, str]], progress: Progress
+    collection_name: str,
+    files: Mapping[str, Path],
+    *,
+    known: Mapping[str, tuple[str, str]],
+    broken: list[str] | None = None,
+    progress: Progress,
 ) -> Iterator[dict[str, StoredPicture]]:
     """Store the pictures while the body runs; if it raises, remove those that no row uses. First remove what an
     import that was killed has left.
 
     ``known`` maps image keys to (file, sha256) of existing pictures; equal ones are skipped. Yields
-    the others by image key. Raises CounterpartError that lists all files that are not complete pictures.
+    the others by image key. Files that are not complete pictures are added to ``broken``; without it, raises
+    CounterpartError that lists them.
     """
     stored: dict[str, StoredPicture] = {}
-    broken: list[str] = []
+    refused = list[str]() if broken is None else broken
 
     def store(key: str) -> None:
         content = files[key].read_bytes()
@@ -259,7 +265,7 @@ def pictures_stored(
         try:
             stored[key] = store_picture(collection_name, key, files[key].name, content)
         except BrokenPictureError as error:
-            broken.append(f"{files[key].name} ({error.reason})")
+            refused.append(f"{files[key].name} ({error.reason})")
 
     if files:
         _remove_unused(collection_name, _left_behind(collection_name))
@@ -267,9 +273,10 @@ def pictures_stored(
         with ThreadPoolExecutor(os.cpu_count()) as threads:
             for _ in tracked(threads.map(store, files), "storing pictures", progress, total=len(files), every=50):
                 pass
-        if broken:
-            files_are = counted(len(broken), "file is not a complete picture", "files are not complete pictures")
-            raise CounterpartError(f"{files_are}: {some_of(sorted(broken))}. Replace them and import again.")
+        refused.sort()
+        if refused and broken is None:
+            files_are = counted(len(refused), "file is not a complete picture", "files are not complete pictures")
+            raise CounterpartError(f"{files_are}: {some_of(refused)}. Replace them, or pass --skip-broken.")
         yield {key: stored[key] for key in files if key in stored}
     except BaseException:
         _remove_unused(collection_name, {picture.file for picture in stored.values()})

@@ -1,19 +1,7 @@
-"""Readers of captioned-image collections, one module per format; each streams records from one path."""
+"""Readers of captioned-image collections, one module per layout; each streams records from one path."""
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
-
-from core.errors import CounterpartError
 from core.extensions import COLLECTION_READERS, load
-from corpus.readers.record import Record
+from corpus.readers.layouts import Layout
 
-Reader = Callable[[Path], Iterator[Record]]
-
-READERS: dict[str, Reader] = load(COLLECTION_READERS)
-
-
-def reader_of(format_name: str) -> Reader:
-    """Return the reader of a format. Raises CounterpartError that lists the known formats."""
-    if format_name not in READERS:
-        raise CounterpartError(f"Unknown format {format_name!r}: use one of {', '.join(READERS)}.")
-    return READERS[format_name]
+READERS: dict[str, Layout] = load(COLLECTION_READERS)
+"""Name of a format → its layout; the first that fits a file counts."""

@@ -1,107 +1,116 @@
-"""A folder of pictures, with captions in a CSV, in .txt files with the pictures' names, or without captions."""
+"""A folder of pictures, with captions in tables, such as Hugging Face's metadata files, in texts with the pictures'
+names, as in the shards of WebDataset, or without captions."""
 
-from collections import Counter
+import re
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from core.errors import CounterpartError, some_of
-from corpus.input_files import at, csv_header, csv_rows, lines
-from corpus.readers.record import Record, bare_image, caption_record
+from core.untrusted import read_json
+from corpus.input_files import lines
+from corpus.pictures.stored_pictures import NAMED as PICTURES
+from corpus.pictures.stored_pictures import find_pictures
+from corpus.readers.layouts import CAPTIONS, Layout, inside, shape_of, stem_of
+from corpus.readers.record import Notes, Record, bare_image, caption_record, noted
+from corpus.readers.table import is_table, read_table
+from corpus.splits import splits_of_folders
 
-PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp")
-FILE_COLUMNS = ("file_name", "file", "image")
-TEXT_COLUMNS = ("text", "caption", "description")
+TEXTS = (".txt", ".caption", ".json")  # the first that a picture has counts
+ABOUT = re.compile(r"readme|licen[cs]e|citation|requirements")
+NAMED = ("metadata", "captions")
+SEPARATED = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 
 
-def read_folder(path: Path) -> Iterator[Record]:
-    """Yield the captions of a folder's pictures, including subfolders, sorted by name, and the pictures without any.
+def read_folder(path: Path, notes: Notes) -> Iterator[Record]:
+    """Yield the captions of a folder's pictures, including subfolders, and then the pictures without any.
 
-    Captions come from ``captions.csv`` or the folder's only CSV (a column file_name, file or image; a column text,
-    caption or description; optionally caption_id and split), otherwise from the picture's ``.txt``, one per line.
-    Images are keyed by their path in the folder, captions by ``<path>#<n>`` unless they have an id.
+    Captions come from the tables that are named metadata or captions, in any folder, or the only other ones, whose file
+    names begin at their folder; otherwise from the text of the picture's name, one per line. Images are keyed by their
+    path in the folder, captions by ``<path>#<n>`` unless they have an id. A folder at the top whose name is one of a
+    split gives it to its pictures.
     """
     if not path.is_dir():
         raise CounterpartError(f"{path} is not a folder. Pass the folder of the pictures.")
-    table = _table(path)
-    pictures = sorted(_inside(path, *PICTURES))
-    return _from_table(table, pictures) if table else _from_sidecars(path, pictures)
+    pictures = list(inside(path, *PICTURES))
+    splits = splits_of_folders(pictures)
+    tables = tables_of(path, pictures)
+    records = _from_tables(path, tables, pictures, notes) if tables else _from_texts(path, pictures, notes)
+    for record in records:
+        folder = record.file_name.partition("/")[0]
+        yield record if record.split or folder not in splits else record._replace(split=splits[folder])
 
 
-def _inside(folder: Path, *suffixes: str) -> Iterator[str]:
-    for file in folder.rglob("*"):
-        if file.suffix.lower() in suffixes and not file.name.startswith(".") and file.is_file():
-            yield file.relative_to(folder).as_posix()
-
-
-def _table(folder: Path) -> Path | None:
-    tables = sorted(file for file in folder.iterdir() if file.suffix.lower() == ".csv")
-    named = [file for file in tables if file.name.lower() == "captions.csv"]
-    if len(tables) > 1 and not named:
+def tables_of(folder: Path, pictures: list[str]) -> list[str]:
+    """Return the tables of a folder's captions: those with such a name, else others with such columns, else any where
+    the pictures have no texts, whose columns are then named as wrong. Raises CounterpartError for several others."""
+    stems = {stem_of(picture) for picture in pictures}
+    others = list(inside(folder, *CAPTIONS))
+    loose = [name for name in others if stem_of(name) not in stems]
+    named = [name for name in loose if name.endswith(SEPARATED) and shape_of(name)[0] in NAMED]
+    tables = [name for name in loose if name in named or is_table(folder / name)]
+    chosen = named or [name for name in tables if "/" not in name] or tables
+    if not chosen and len(loose) == len(others):
+        chosen = [name for name in loose if "/" not in name and name.endswith(SEPARATED)]
+    if len({shape_of(name) for name in chosen}) > 1:
         raise CounterpartError(
-            f"{folder} has {len(tables)} CSV files: {some_of([t.name for t in tables])}. "
-            "Rename the one with the captions to captions.csv."
+            f"{folder.name} has {len(chosen)} tables of captions: {some_of(chosen)}. Pass one of them as PATH and the "
+            "folder with --images, or rename the one with the captions to captions."
         )
-    return next(iter(named or tables), None)
+    return chosen
 
 
-def _from_table(table: Path, pictures: list[str]) -> Iterator[Record]:
-    file_column = _column(table, FILE_COLUMNS)
-    text_column = _column(table, TEXT_COLUMNS)
-    places: Counter[str] = Counter()
-    without = dict.fromkeys(pictures, "")
-    for number, row in csv_rows(table):
-        file_name = row[file_column]
-        text = row[text_column]
-        if not text:
-            if file_name in without:
-                without[file_name] = row.get("split", "")
-            continue
-        with at(table, "line", number):
-            record = caption_record(
-                image=file_name,
-                file_name=file_name,
-                caption=row.get("caption_id") or f"{file_name}#{places[file_name]}",
-                text=text,
-                split=row.get("split", ""),
-            )
-        places[file_name] += 1
-        without.pop(file_name, None)
-        yield record
-    for file_name, split in without.items():
-        with at(table.parent / file_name, "picture", 1):
-            record = bare_image(image=file_name, file_name=file_name, split=split)
-        yield record
+def _from_tables(folder: Path, tables: list[str], pictures: list[str], notes: Notes) -> Iterator[Record]:
+    named: dict[str, str] = {}
+    bare: list[Record] = []
+    for table in tables:
+        base = PurePosixPath(table).parent.as_posix()
+        for record in read_table(folder / table, notes, folder="" if base == "." else base):
+            named[record.image] = record.file_name
+            if record.text is None:
+                bare.append(record)
+            else:
+                yield record
+    found = find_pictures(folder, named)
+    used = {path.relative_to(folder).as_posix() for path in found.values() if path}
+    for record in bare:
+        if found[record.image] or (notes.pictures / record.file_name).is_file():
+            yield record
+    for picture in pictures:
+        if picture not in used:
+            yield from _bare(folder, picture, notes)
 
 
-def _column(table: Path, names: tuple[str, ...]) -> str:
-    header = csv_header(table)
-    present = [name for name in names if name in header]
-    if not present:
-        raise CounterpartError(
-            f"{table.name} has no column named {', '.join(names[:-1])} or {names[-1]}; it has {some_of(header)}."
-        )
-    return present[0]
+def _from_texts(folder: Path, pictures: list[str], notes: Notes) -> Iterator[Record]:
+    texts = {name: stem_of(name) for suffix in TEXTS for name in inside(folder, suffix)}
+    of_stem: dict[str, str] = {}
+    for text, stem in texts.items():
+        of_stem.setdefault(stem, text)
+    for stem in sorted(of_stem.keys() - {stem_of(picture) for picture in pictures}):
+        if not of_stem[stem].endswith(".json") and not ABOUT.match(PurePosixPath(stem).name.lower()):
+            notes.faults.append((of_stem[stem], "no picture has the name of this text"))
+    for picture in pictures:
+        said = of_stem.get(stem_of(picture))
+        captions = list(_lines(folder / said)) if said else []
+        for place, (number, caption) in enumerate(captions):
+            with noted(notes, folder / picture, "caption line", number):
+                yield caption_record(image=picture, file_name=picture, caption=f"{picture}#{place}", text=caption)
+        if not captions:
+            yield from _bare(folder, picture, notes)
 
 
-def _from_sidecars(folder: Path, pictures: list[str]) -> Iterator[Record]:
-    sidecars = {text.removesuffix(Path(text).suffix): text for text in sorted(_inside(folder, ".txt"))}
-    orphans = sorted(sidecars.keys() - {file.removesuffix(Path(file).suffix) for file in pictures})
-    if orphans:
-        raise CounterpartError(
-            f"{len(orphans)} .txt files have no picture of the same name: {some_of([sidecars[o] for o in orphans])}. "
-            "Add the pictures or remove the texts."
-        )
-    for file_name in pictures:
-        yield from _one_picture(folder, file_name, sidecars.get(file_name.removesuffix(Path(file_name).suffix)))
+def _bare(folder: Path, picture: str, notes: Notes) -> Iterator[Record]:
+    with noted(notes, folder / picture, "picture", 1):
+        yield bare_image(image=picture, file_name=picture)
 
 
-def _one_picture(folder: Path, file_name: str, sidecar: str | None) -> Iterator[Record]:
-    captions = list(lines(folder / sidecar)) if sidecar else []
-    for place, (number, text) in enumerate(captions):
-        with at(folder / file_name, "caption line", number):
-            record = caption_record(image=file_name, file_name=file_name, caption=f"{file_name}#{place}", text=text)
-        yield record
-    if not captions:
-        with at(folder / file_name, "picture", 1):
-            record = bare_image(image=file_name, file_name=file_name)
-        yield record
+def _lines(text: Path) -> Iterator[tuple[int, object]]:
+    """Yield (number, caption): the lines, or what a JSON object has as its caption."""
+    if text.suffix.lower() != ".json":
+        yield from lines(text)
+        return
+    fields = read_json("\n".join(line for _number, line in lines(text)))
+    said = next((fields[name] for name in ("caption", "text", "captions") if name in fields), None)
+    yield from enumerate(said if isinstance(said, list) else [] if said is None else [said], 1)
+
+
+LAYOUT = Layout("folder", "pictures with tables or texts", read_folder, lambda path, head: False)

@@ -1,32 +1,42 @@
-"""Karpathy's dataset_coco.json and dataset_flickr30k.json: images with their sentences and split."""
+"""Karpathy's dataset_coco.json and dataset_flickr30k.json: images with their sentences, folder and split."""
 
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from corpus.input_files import at, json_items
-from corpus.readers.record import Record, bare_image, caption_record
+from corpus.input_files import json_items
+from corpus.readers.layouts import Layout
+from corpus.readers.record import Notes, Record, bare_image, caption_record, noted
 
 
-def read_karpathy(path: Path) -> Iterator[Record]:
+def read_karpathy(path: Path, notes: Notes) -> Iterator[Record]:
     """Yield a record per sentence. Images are keyed by cocoid if present, otherwise by file name."""
     for number, image in enumerate(json_items(path, "images.item"), 1):
-        with at(path, "image", number):
-            records = list(_records(image))
-        yield from records
+        with noted(notes, path, "image", number):
+            yield from _records(path, number, image, notes)
 
 
-def _records(image: Any) -> Iterator[Record]:
+def _records(path: Path, number: int, image: Any, notes: Notes) -> Iterator[Record]:
     if not isinstance(image, dict) or not isinstance(image.get("sentences"), list):
         raise ValueError("sentences missing")
-    file_name = image.get("filename")
-    split = image.get("split", "")
-    key = image.get("cocoid", file_name)
+    name = image.get("filename")
+    folder = image.get("filepath")
+    described = {
+        "image": image.get("cocoid", name),
+        "file_name": f"{folder.strip('/')}/{name}" if folder and isinstance(folder, str) and name else name,
+        "split": image.get("split", ""),
+    }
     if not image["sentences"]:
-        yield bare_image(image=key, file_name=file_name, split=split)
+        yield bare_image(**described)
     for sentence in image["sentences"]:
-        if not isinstance(sentence, dict):
-            raise ValueError("a sentence is not a JSON object")
-        yield caption_record(
-            image=key, file_name=file_name, caption=sentence.get("sentid"), text=sentence.get("raw"), split=split
-        )
+        with noted(notes, path, "image", number):
+            if not isinstance(sentence, dict):
+                raise ValueError("a sentence is not a JSON object")
+            yield caption_record(**described, caption=sentence.get("sentid"), text=sentence.get("raw"))
+
+
+def is_karpathy(path: Path, head: str) -> bool:
+    return head.startswith("{") and '"images"' in head and '"sentences"' in head
+
+
+LAYOUT = Layout("karpathy", "Karpathy's dataset_*.json", read_karpathy, is_karpathy)

@@ -1,10 +1,17 @@
-"""The records that caption readers yield: a caption and its image, validated."""
+"""The records that caption readers yield: a caption and its image, validated, and what they leave out."""
 
 import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
+from core.errors import some_of
 from core.text import trimmed
 from core.untrusted import unstorable
+from corpus.splits import split_of_folder
 from counterpart_metrics.text_files import bare
 
 MAX_KEY = 120
@@ -27,24 +34,50 @@ class Record(NamedTuple):
     split: str
 
 
+@dataclass
+class Notes:
+    """What readers leave out: ``faults`` as (place, reason), ``left_out`` as (name of a file, reason). ``pictures`` is
+    a folder for the pictures that a file has inside."""
+
+    pictures: Path
+    faults: list[tuple[str, str]] = field(default_factory=list)
+    left_out: list[tuple[str, str]] = field(default_factory=list)
+
+    def said(self) -> str:
+        """Return what is wrong with the faults, by kind, and the next step."""
+        if len(self.faults) == 1:
+            return f"{': '.join(self.faults[0])}. Correct it, or leave it out (--skip-broken)."
+        kinds = Counter(why for _place, why in self.faults)
+        named = [
+            f"{why} ({n:,}: {some_of([place for place, reason in self.faults if reason == why])})"
+            for why, n in kinds.most_common()
+        ]
+        return f"{len(self.faults):,} faults: {some_of(named)}. Correct them, or leave them out (--skip-broken)."
+
+
+@contextmanager
+def noted(notes: Notes, path: Path, place: str, number: int) -> Iterator[None]:
+    """Note the ValueError of a bad record, which is left out, with its position."""
+    try:
+        yield
+    except ValueError as error:
+        notes.faults.append((f"{path.name}, {place} {number}", str(error)))
+
+
 def caption_record(*, image: object, file_name: object, caption: object, text: object, split: object = "") -> Record:
     """Return a checked record. Raises ValueError for a missing or invalid field."""
     key = key_of(image, "the image of this caption")
     if not isinstance(text, str) or not trimmed(text):
         raise ValueError("the caption has no text")
-    return Record(
-        key,
-        _storable(file_name, "file name", MAX_FILE_NAME),
-        key_of(caption, "the caption"),
-        _storable(text, "caption", MAX_TEXT),
-        _split(split),
-    )
+    name = _file_name(file_name)
+    return Record(key, name, key_of(caption, "the caption"), _storable(text, "caption", MAX_TEXT), _split(split, name))
 
 
 def bare_image(*, image: object, file_name: object, split: object = "") -> Record:
     """Return the record of an image without captions. Raises ValueError as ``caption_record`` does."""
     key = key_of(image, "the image")
-    return Record(key, _storable(file_name, "file name", MAX_FILE_NAME), "", None, _split(split))
+    name = _file_name(file_name)
+    return Record(key, name, "", None, _split(split, name))
 
 
 def key_of(value: object, whose: str) -> str:
@@ -63,8 +96,16 @@ def key_of(value: object, whose: str) -> str:
     return _storable(str(value) if isinstance(value, int) else value, f"id of {whose}", MAX_KEY)
 
 
-def _split(value: object) -> str:
-    return _storable(value, "split", MAX_SPLIT) if value else ""
+def _file_name(value: object) -> str:
+    return _storable(bare(value) if isinstance(value, str) else value, "file name", MAX_FILE_NAME)
+
+
+def _split(value: object, file_name: str) -> str:
+    """Return the split of an image, or that of the folder that its file is in."""
+    if value:
+        return _storable(value, "split", MAX_SPLIT)
+    folder, slash, _name = file_name.partition("/")
+    return split_of_folder(folder) if slash else ""
 
 
 def _storable(value: object, what: str, longest: int) -> str:

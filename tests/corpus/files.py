@@ -8,6 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import parquet
 
+from core.errors import CounterpartError
+from corpus.readers import READERS
+from corpus.readers.record import Notes, Record
 from tests.factories import picture
 
 
@@ -69,3 +72,12 @@ def gallery_items(n: int = 5) -> tuple[list[dict[str, object]], list[dict[str, o
         {"key": f"c{place:0{digits}}", "text": f"a boat, number {place}", "image": n - 1 - place} for place in range(n)
     ]
     return images, captions
+
+
+def records_of(format: str, path: Path, pictures: Path | None = None) -> list[Record]:
+    """What the reader of a format yields. Raises CounterpartError for the first row that it leaves out."""
+    notes = Notes(pictures or path.parent)
+    records = list(READERS[format].read(path, notes))
+    if notes.faults:
+        raise CounterpartError(": ".join(notes.faults[0]) + ".")
+    return records

@@ -16,7 +16,6 @@ from pyarrow import parquet
 from annotation.people.qualification_questions import read_sentences
 from corpus.match_files import FileKeys as MatchKeys
 from corpus.match_files import read_pairs
-from corpus.readers import READERS as COLLECTIONS
 from counterpart_annotators.nn.vocabularies import read_vocabulary
 from counterpart_metrics.ids import Ids
 from dataset.outside_judgments import READERS as TOOLS
@@ -28,6 +27,7 @@ from evaluation.scores.benchmark_scores import read_categories
 from hits.packing.designs import load_design
 from mitl.annotators.files import _read_lists
 from simulation.profiles import load_profile
+from tests.corpus.files import records_of
 from tests.hostile import DIGITS, IN_JSON, survives, write
 
 __all__ = ["write"]
@@ -45,15 +45,19 @@ def tool(name: str) -> Read:
     return lambda path: TOOLS[name].read(path, opening_of(path))
 
 
+def captions(format: str) -> Read:
+    return partial(records_of, format)
+
+
 LINE = {"caption_id": 1, "image_id": 1, "file_name": "a.jpg", "text": HERE}
 ARGILLA = {"fields": {"image": 1}, "responses": {"q": [{"value": HERE, "user_id": HERE}]}, "status": "completed"}
 POTATO = {"user_id": HERE, "instance_id": "1", "labels": {"match": {"1": HERE}}}
 STUDIO = {"data": {"image": HERE}, "annotations": [{"completed_by": 1, "result": [{"value": {"choices": [HERE]}}]}]}
 IN_OBJECTS: dict[str, tuple[Read, object]] = {
-    "a.jsonl": (COLLECTIONS["jsonl"], LINE),
-    "ids.jsonl": (COLLECTIONS["jsonl"], LINE | {"caption_id": HERE}),
-    "coco.json": (COLLECTIONS["coco"], {"images": [{"id": 1, "file_name": HERE}], "annotations": [{"id": HERE}]}),
-    "karpathy.json": (COLLECTIONS["karpathy"], {"images": [{"cocoid": 1, "filename": HERE, "sentences": []}]}),
+    "a.jsonl": (captions("jsonl"), LINE),
+    "ids.jsonl": (captions("jsonl"), LINE | {"caption_id": HERE}),
+    "coco.json": (captions("coco"), {"images": [{"id": 1, "file_name": HERE}], "annotations": [{"id": HERE}]}),
+    "karpathy.json": (captions("karpathy"), {"images": [{"cocoid": 1, "filename": HERE, "sentences": []}]}),
     "matches.json": (lambda path: read_pairs(path, keys=MatchKeys({}, {}), direction="i2t"), {"1": [HERE]}),
     "rankings.json": (rankings, {"i2t": {"1": [HERE]}}),
     "queries.json": (rankings, {"i2t": {HERE: [1]}, "t2i": {"1": [HERE]}}),
@@ -70,7 +74,7 @@ IN_OBJECTS: dict[str, tuple[Read, object]] = {
 }
 """Readers of JSON, with a file that has a value somewhere."""
 IN_CELLS: dict[str, tuple[Read, str]] = {
-    "flickr.token": (COLLECTIONS["flickr"], f"{HERE}.jpg#0\t{HERE}\n"),
+    "flickr.token": (captions("flickr"), f"{HERE}.jpg#0\t{HERE}\n"),
     "pairs.csv": (lambda path: read_pairs(path, keys=MatchKeys({}, {})), f"image,caption,score\n1,{HERE},{HERE}\n"),
     "sentences.csv": (read_sentences, f"sentence,written\n{HERE},right\n"),
     "long.csv": (partial(read_long, round="", default=""), f"{','.join(LONG)}\n{','.join([HERE] * len(LONG))}\n"),
@@ -124,7 +128,7 @@ def test_a_table_of_rankings_with_text_that_is_not_utf_8_is_refused(tmp_path):
 
 def test_a_folder_whose_file_names_cannot_be_stored_is_refused(tmp_path):
     (tmp_path / "a\udc80.jpg").write_bytes(b"")
-    assert "half of a surrogate pair" in survives(lambda: COLLECTIONS["folder"](tmp_path))
+    assert "half of a surrogate pair" in survives(lambda: records_of("folder", tmp_path))
 
 
 def test_a_table_with_a_cell_beyond_the_limit_of_csv_is_refused(tmp_path):

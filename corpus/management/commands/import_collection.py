@@ -1,4 +1,4 @@
-"""import_collection NAME --format F PATH: import captions, and optionally pictures, into a collection."""
+"""import_collection NAME PATH: import captions, and optionally pictures, into a collection."""
 
 from dataclasses import asdict
 from typing import Any
@@ -13,14 +13,10 @@ class Command(ActCommand):
     step = "collection"
     help = (
         "Import a captioned-image collection: all of PATH or, if it contains an error, nothing. "
-        "Importing the same again changes nothing. Files may be gzipped. Formats: "
-        "coco (captions_*.json; captions_train* get the split train); "
-        "karpathy (dataset_*.json); "
-        "flickr (name.jpg#0<tab>text, or the CSV image| comment_number| comment); "
-        "jsonl (an object per line: caption_id or null, image_id, file_name, text, optionally split; a null caption_id "
-        "and a null text: a picture without a caption); "
-        "folder (pictures, with captions in captions.csv - columns file_name, text, optionally caption_id and "
-        "split - or one per line in a .txt file with the picture's name, or none). "
+        "Importing the same again changes nothing. PATH is a file, a folder, or a zip or tar file; its layout is found "
+        "out: COCO's or Karpathy's JSON, BLIP's lists, Flickr's files, Hugging Face's ImageFolder, WebDataset's "
+        "shards, any table (CSV, TSV, JSON lines, Parquet) with columns for image and text, such as file_name, text "
+        "and, optionally, image_id, caption_id and split, or pictures with a .txt of their name, a caption a line. "
         "Pictures without a caption are imported too: workers can write some (pack --task caption)."
     )
     figures = True

@@ -46,7 +46,9 @@ def read_json(content: str | bytes, *, finite: bool = True) -> Any:
         content = content.decode()
     text = content.removeprefix("\ufeff")
     try:
-        JsonScan().add(text.encode())
+        encoded = text.encode()
+        if encoded.count(b"[") + encoded.count(b"{") > DEEPEST or _SUSPECT.search(encoded):  # a scan takes longer
+            JsonScan().add(encoded)
     except ValueError as error:
         raise ValueError(f"it has {error}") from error
     return json.loads(text, parse_int=_number, parse_float=_float, parse_constant=_no_number if finite else float)

@@ -70,6 +70,8 @@ def test_written_captions_are_appended_and_searched(capsys, bare, folder, person
         "images_added": 0,
         "pictures_added": 0,
         "images_without_captions": 2,
+        "batch": "zoo-2",
+        "skipped": [],
     }
     pool = searched("zoo")
     drawn = set(Sample.objects.get(name="queries").images.values_list("pk", flat=True))

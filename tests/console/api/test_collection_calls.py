@@ -109,7 +109,10 @@ def test_captions_and_pictures_are_imported_as_on_the_page(caller, commit):
         response = caller.post("/collections/birds/imports", body)
     assert response.status_code == 202
     job = Job.objects.get()
-    assert (job.state, job.message) == ("done", "birds: 1 caption and 1 image added; 1 picture stored.")
+    assert (job.state, job.message) == (
+        "done",
+        "birds: 1 caption and 1 image added; 1 picture stored; undo birds-1 takes it back.",
+    )
     assert job.title == "Import birds"
     answer = caller.get("/collections/birds").json()
     assert (answer["images"], answer["captions"]) == (1, 1)
@@ -138,5 +141,5 @@ def test_matches_are_imported_as_on_the_page(caller, zoo, commit):
     with commit(execute=True):
         response = caller.post("/collections/zoo/matches", {"source": "cxc", "file": file})
     assert response.status_code == 202
-    assert Job.objects.get().message == "cxc: 2 matches added."
+    assert Job.objects.get().message == "cxc: 2 matches added; undo zoo-1 takes it back."
     assert len(caller.get("/collections/zoo/matches?source=cxc").json()["results"]) == 2

@@ -38,7 +38,10 @@ def test_captions_and_pictures_are_imported_by_a_job(researcher, jobs_run):
         )
     job = Job.objects.get()
     assert answer.url == f"/jobs/{job.pk}/?follow=yes"
-    assert (job.state, job.message) == ("done", "birds: 2 captions and 2 images added; 2 pictures stored.")
+    assert (job.state, job.message) == (
+        "done",
+        "birds: 2 captions and 2 images added; 2 pictures stored; undo birds-1 takes it back.",
+    )
     assert Image.objects.exclude(file="").count() == Match.objects.count() == 2
     assert Event.objects.get(verb="imported").actor == "researcher"
     assert researcher.get(answer.url).url == "/collections/birds/"

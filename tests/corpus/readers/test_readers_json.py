@@ -5,9 +5,7 @@ import json
 import pytest
 
 from core.errors import CounterpartError
-from corpus.readers.coco import read_coco
-from corpus.readers.karpathy import read_karpathy
-from tests.corpus.files import written, zipped
+from tests.corpus.files import records_of, written, zipped
 
 COCO = {
     "info": {"year": 2014},
@@ -35,36 +33,36 @@ KARPATHY = {
 
 def test_coco_annotations_find_their_images_in_any_order(tmp_path):
     turned = {name: COCO[name] for name in ("annotations", "images")}
-    records = list(read_coco(written(tmp_path / "captions_val2014.json", turned)))
+    records = records_of("coco", written(tmp_path / "captions_val2014.json", turned))
     assert records[0] == ("9", "COCO_9.jpg", "1", "a bus ", "")
-    assert records == list(read_coco(written(tmp_path / "captions_val2014.json", COCO)))
+    assert records == (records_of("coco", written(tmp_path / "captions_val2014.json", COCO)))
 
 
 def test_coco_images_without_captions_come_last_and_bare(tmp_path):
-    *_, last = read_coco(written(tmp_path / "captions_val2014.json", COCO))
+    *_, last = records_of("coco", written(tmp_path / "captions_val2014.json", COCO))
     assert (last.image, last.text) == ("8", None)
 
 
 def test_coco_training_captions_are_the_split_train(tmp_path):
     path = zipped(tmp_path / "captions_train2017.json.gz", json.dumps(COCO).encode())
-    assert {record.split for record in read_coco(path)} == {"train"}
+    assert {record.split for record in records_of("coco", path)} == {"train"}
 
 
 def test_karpathy_coco_is_keyed_by_the_ids_of_coco(tmp_path):
-    first, second = read_karpathy(written(tmp_path / "dataset_coco.json", KARPATHY))
-    assert first == ("391895", "COCO_val2014_000000391895.jpg", "770337", "A man. ", "test")
+    first, second = records_of("karpathy", written(tmp_path / "dataset_coco.json", KARPATHY))
+    assert first == ("391895", "val2014/COCO_val2014_000000391895.jpg", "770337", "A man. ", "test")
     assert second.caption == "771687"
 
 
 def test_karpathy_flickr_is_keyed_by_file_name(tmp_path):
-    image = {key: value for key, value in KARPATHY["images"][0].items() if key != "cocoid"}
-    [first, _] = read_karpathy(written(tmp_path / "dataset_flickr30k.json", {"images": [image]}))
+    image = {key: value for key, value in KARPATHY["images"][0].items() if key not in ("cocoid", "filepath")}
+    [first, _] = records_of("karpathy", written(tmp_path / "dataset_flickr30k.json", {"images": [image]}))
     assert first.image == first.file_name == "COCO_val2014_000000391895.jpg"
 
 
 def test_a_karpathy_image_without_sentences_is_bare(tmp_path):
     image = {"filename": "a.jpg", "sentences": [], "split": "val"}
-    assert list(read_karpathy(written(tmp_path / "d.json", {"images": [image]}))) == [
+    assert (records_of("karpathy", written(tmp_path / "d.json", {"images": [image]}))) == [
         ("a.jpg", "a.jpg", "", None, "val")
     ]
 
@@ -82,7 +80,7 @@ def test_a_karpathy_image_without_sentences_is_bare(tmp_path):
 def test_a_bad_coco_annotation_is_named_by_its_number(tmp_path, annotation, complaint):
     path = written(tmp_path / "captions.json", {**COCO, "annotations": [*COCO["annotations"], annotation]})
     with pytest.raises(CounterpartError) as raised:
-        list(read_coco(path))
+        (records_of("coco", path))
     assert str(raised.value) == f"captions.json, annotation 3: {complaint}"
 
 
@@ -91,12 +89,12 @@ def test_a_bad_coco_annotation_is_named_by_its_number(tmp_path, annotation, comp
 )
 def test_a_bad_karpathy_image_is_named_by_its_number(tmp_path, image):
     with pytest.raises(CounterpartError, match=r"^d.json, image 1: "):
-        list(read_karpathy(written(tmp_path / "d.json", {"images": [image]})))
+        (records_of("karpathy", written(tmp_path / "d.json", {"images": [image]})))
 
 
-@pytest.mark.parametrize(("reader", "whole"), [(read_coco, COCO), (read_karpathy, KARPATHY)])
+@pytest.mark.parametrize(("reader", "whole"), [("coco", COCO), ("karpathy", KARPATHY)])
 @pytest.mark.parametrize("spoil", [lambda text: text[:-60], lambda text: "not json", lambda text: text + "]"])
 def test_broken_json_is_one_clear_line(tmp_path, reader, whole, spoil):
     with pytest.raises(CounterpartError, match=r"^captions.json is (cut|not)") as raised:
-        list(reader(written(tmp_path / "captions.json", spoil(json.dumps(whole)))))
+        (records_of(reader, written(tmp_path / "captions.json", spoil(json.dumps(whole)))))
     assert "\n" not in str(raised.value)
