@@ -24,23 +24,18 @@ from console.annotators.schemas import (
     searches,
 )
 from console.api.row_fields import Named
-from console.charts.plots import CHARTED, chart_path
 from console.collections.schemas import CollectionAnswer, counted_collections, with_sources
 from console.home.resources import JobAnswer
-from console.leaderboard.benchmark_boards import figures_path
 from console.rounds.schemas import RoundAnswer, RoundDetail, RoundState, counted_rounds, with_states
-from console.trust.round_parts import part_path
-from console.versions.resources import VERSIONS, VersionAnswer, VersionLine, describe_version, line_of
+from console.versions.schemas import VERSIONS, VersionAnswer, VersionLine, describe_version, line_of
 from core.errors import CounterpartError
 from core.files.stored_files import StoredFile, remove_file
 from core.models import Job
-from corpus.galleries.gallery_imports import files_of
 from corpus.models import Collection, Gallery, Sample
 from dataset.models import Review, Version
 from evaluation.models import Run
 from hits.models import Item, Round
 from mitl.models import Annotator, Pool, Retrieval
-from mitl.search.gallery_embeddings import kept_embeddings
 from mitl.search.store import delete_retrieval
 
 Figures = dict[str, Any]
@@ -250,6 +245,10 @@ class Jobs(Thing):
 
     def delete(self, job: Job) -> list[StoredFile]:
         """Delete a job that has ended, with the figures, the chart or the part of a page that it made."""
+        from console.charts.plots import CHARTED, chart_path  # slow to import, as what draws and measures is
+        from console.leaderboard.benchmark_boards import figures_path
+        from console.trust.round_parts import part_path
+
         files = [figures_path(job)]
         params = job.params
         if job.task == MAKES_CHART:
@@ -264,6 +263,9 @@ class Jobs(Thing):
 
 
 def _remove_files(gallery: Gallery) -> None:
+    from corpus.galleries.gallery_imports import files_of  # slow to import, as what reads Parquet is
+    from mitl.search.gallery_embeddings import kept_embeddings
+
     for file in kept_embeddings(gallery) + files_of(gallery):
         remove_file(file)
 

@@ -18,5 +18,5 @@ class CoreConfig(AppConfig):
         from core.command_groups import answer_old_names
         from core.health.configuration import messages_at_start
 
-        register(messages_at_start)
+        register(messages_at_start, "settings")
         answer_old_names()

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from django.contrib.auth.models import User
+from django.core.checks import run_checks
 from django.core.management.base import BaseCommand, CommandError, CommandParser, DjangoHelpFormatter
 from django.db import ProgrammingError
 
@@ -44,6 +45,7 @@ class ActCommand(BaseCommand):
     figures = False
     parameters: ClassVar[type[Parameters] | None] = None
     requires_migrations_checks = True
+    requires_system_checks = ("settings",)  # those of the addresses import every page
     suppressed_base_arguments = DjangoHelpFormatter.show_last  # Django's own options, half of all: still accepted
 
     def run_from_argv(self, argv: list[str]) -> None:
@@ -91,6 +93,14 @@ class ActCommand(BaseCommand):
                 f"There is not enough memory{wanted}. Use a machine with more, or a smaller input."
             ) from error
         return outcome
+
+    def check(self, *args: Any, **options: Any) -> None:
+        """Print a line for a setting that should change, and raise for one that is unsafe."""
+        found = run_checks(tags=options["tags"])
+        if any(message.is_serious() for message in found):
+            super().check(*args, **options)
+        for message in found:
+            self.stderr.write(f"{message.msg} {message.hint}")
 
     def handle(self, *args: Any, **options: Any) -> str | None:
         progress = TerminalBar()

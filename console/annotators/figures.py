@@ -14,7 +14,6 @@ from evaluation.analyses.calibration_analysis import ALL
 from hits.judge_designs import JudgeDesign
 from hits.models import Round
 from hits.task_types import ON_PAIRS
-from mitl.annotators import kind_of
 from mitl.models import Annotator, Direction
 
 
@@ -37,11 +36,6 @@ def training_of(annotator: Annotator) -> Training:
     epochs = [{**epoch, "validation": in_order(epoch["validation"])} for epoch in annotator.curve]
     finished = bool(epochs) and annotator.trained_on.get("loss_last") == round(epochs[-1]["loss"], 4)
     return Training(epochs, int(annotator.options.get("epochs", 0)), bool(epochs) and not finished)
-
-
-def learns(annotator: Annotator) -> bool:
-    """Whether the annotator can be trained here: its kind learns, and its weights are not an imported checkpoint."""
-    return kind_of(annotator.kind).learns and not (annotator.checkpoint and not annotator.trained_on)
 
 
 SUBJECT = "calibration"

@@ -3,7 +3,6 @@
 from collections.abc import Sequence, Set
 from copy import deepcopy
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import Annotated, Any, ClassVar
 
 from django import forms
@@ -214,16 +213,3 @@ class SentAnnotator(Origin):
 def _refuse(names: Set[str], reason: str) -> None:
     if names:
         raise CounterpartError(f"Invalid option {min(names)}: {reason}.")
-
-
-def shown_options(annotator: Annotator) -> dict[str, Any]:
-    """Return the options without addresses, variables and folders of the server; files as names without folders."""
-    declared = kind_of(annotator.kind).options if annotator.kind in kinds() else {}
-    shown = {}
-    for name, value in annotator.options.items():
-        field = declared.get(name)
-        if isinstance(field, CompanionFile):
-            shown[name] = PurePath(str(value)).name
-        elif field is not None and not isinstance(field, ServerText):
-            shown[name] = value
-    return shown

@@ -1,13 +1,12 @@
 """The fields of samples, annotators, searches and pools that calls, commands and pages show."""
 
 from datetime import datetime
+from pathlib import PurePath
 from typing import Annotated, Any, Literal
 
 from django.db.models import QuerySet
 from ninja import Field, Schema
 
-from console.annotators.figures import learns
-from console.annotators.forms import shown_options
 from console.api.keysets import part_schema
 from console.api.row_fields import Named, address
 from console.pagination import count_of
@@ -60,6 +59,24 @@ class Kinds(Schema):
 
     results: list[KindAnswer]
     next: None
+
+
+def learns(annotator: Annotator) -> bool:
+    """Whether the annotator can be trained here: its kind learns, and its weights are not an imported checkpoint."""
+    return kind_of(annotator.kind).learns and not (annotator.checkpoint and not annotator.trained_on)
+
+
+def shown_options(annotator: Annotator) -> dict[str, Any]:
+    """Return the options without addresses, variables and folders of the server; files as names without folders."""
+    declared = kind_of(annotator.kind).options if annotator.kind in kinds() else {}
+    shown = {}
+    for name, value in annotator.options.items():
+        field = declared.get(name)
+        if isinstance(field, CompanionFile):
+            shown[name] = PurePath(str(value)).name
+        elif field is not None and not isinstance(field, ServerText):
+            shown[name] = value
+    return shown
 
 
 class AnnotatorAnswer(Schema):

@@ -1,6 +1,5 @@
 """Versions: what they hold, their files, releasing, downloads and verification."""
 
-from datetime import datetime
 from typing import Annotated, Any
 
 from django.http import Http404
@@ -17,69 +16,21 @@ from console.api.operations import Resources
 from console.api.problems import Problem
 from console.home.resources import JobAnswer
 from console.permissions import researchers_only
+from console.versions.schemas import VERSIONS, VersionAnswer, VersionLine, describe_version, line_of
 from core.errors import CounterpartError
 from core.files.stored_files import local_copy
 from core.models import Job
-from dataset.exports.citing import authors_of, citation_of, credits_of
 from dataset.exports.downloads import Download, check_download, choices, downloads_of
 from dataset.jobs import start_export, start_release
 from dataset.models import Version
-from dataset.releases.credits import Author
 from dataset.releases.release import check_release
 from dataset.releases.release_parameters import ReleaseParameters
 from dataset.secret_controls import check_file
 from dataset.versions.version_files import MANIFEST, checked_file, checksum_of
-from evaluation.jobs import last_verification, start_verification
-from evaluation.scores.leaderboard import caution_of
+from evaluation.jobs import start_verification
 
 resources = Resources("Versions")
-VERSIONS = Version.objects.select_related("collection", "sample").prefetch_related("rounds")
-
-
-class VersionLine(Schema):
-    """A released dataset, which never changes.
-
-    ``software`` released it. ``counts`` are those of its manifest: queries, positives, judged pairs, votes.
-    """
-
-    name: str
-    url: str
-    collection: str
-    sample: str
-    rounds: list[str]
-    released_at: datetime
-    software: str
-    title: str
-    doi_or_url: str
-    licence: str
-    counts: dict[str, int | dict[str, int]]
-
-
 Versions = part_schema("Versions", VersionLine, "A part of the list of versions, the newest first.")
-
-
-class FileLine(Schema):
-    """A file of a version."""
-
-    path: str
-    url: str
-    size: int
-    sha256: str
-
-
-class VersionAnswer(VersionLine):
-    """A version with its files; ``manifest.json`` says how they were made.
-
-    ``caution`` says why scores on it are biased, if they are; ``verification`` is the job that last rebuilt it.
-    """
-
-    authors: list[Author]
-    description: str
-    citation: str
-    manifest_sha256: str
-    files: list[FileLine]
-    caution: str
-    verification: JobAnswer | None
 
 
 class ExportBody(Schema, extra="forbid"):
@@ -175,44 +126,6 @@ def verify_version(request: ApiRequest, name: str) -> Job:
     """Rebuild a version from its judgments and compare everything with what was released. Problems fail the job; its
     message names them."""
     return start_verification(get_object_or_404(Version, name=name), by=request.user)
-
-
-def line_of(version: Version) -> dict[str, Any]:
-    """Return a line of the list of versions."""
-    attribution = credits_of(version)
-    manifest = version.manifest
-    return {
-        "name": version.name,
-        "url": reverse("api:version", args=[version.name]),
-        "collection": version.collection.name,
-        "sample": version.sample.name,
-        "rounds": sorted(one.name for one in version.rounds.all()),
-        "released_at": version.released_at,
-        "software": manifest.get("software", ""),
-        "title": attribution.get("title", ""),
-        "doi_or_url": attribution.get("url", ""),
-        "licence": manifest.get("licence", ""),
-        "counts": manifest.get("counts", {}),
-    }
-
-
-def describe_version(version: Version) -> dict[str, Any]:
-    """Return the contents of a version, who made it, and its files."""
-    files = version.manifest.get("files", {})
-    return line_of(version) | {
-        "authors": authors_of(version),
-        "description": credits_of(version).get("description", ""),
-        "citation": citation_of(version),
-        "manifest_sha256": version.manifest_sha256,
-        "files": [_file(version, path, described) for path, described in files.items()],
-        "caution": caution_of(version),
-        "verification": last_verification(version),
-    }
-
-
-def _file(version: Version, path: str, described: dict[str, Any]) -> dict[str, Any]:
-    url = reverse("api:version_file", args=[version.name, path])
-    return {"path": path, "url": url, "size": described["bytes"], "sha256": described["sha256"]}
 
 
 def _export(made: Download) -> dict[str, str]:

@@ -23,9 +23,10 @@ from core.errors import CounterpartError
 from core.web.throttles import Throttle
 from corpus.pictures.thumbnails import thumbnail
 from dataset.exports import statements
-from dataset.exports.citing import authors_of, bibtex_of, citation_of, credits_of, title_of
+from dataset.exports.citing import bibtex_of, citation_of
 from dataset.models import Publication, Version
 from dataset.publications import examples_of, publish, withdraw
+from dataset.releases.credits import authors_of, credits_of, title_of
 from evaluation.scores.leaderboard import board_of, caution_of
 from hits.question import Level
 

@@ -10,7 +10,7 @@ from console.permissions import StaffRequest, members_only, releasers_only, rese
 from console.refusals import refusals_as_404, refusals_in
 from console.rounds.figures import level_bar
 from console.versions.forms import ExportForm, ReleaseForm
-from console.versions.resources import VersionAnswer, describe_version
+from console.versions.schemas import VersionAnswer, describe_version
 from core.errors import CounterpartError
 from core.files.stored_files import local_copy
 from dataset.exports.downloads import check_download, downloads_of

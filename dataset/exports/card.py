@@ -10,9 +10,10 @@ from pyarrow import parquet
 
 from counterpart_metrics.exported import is_scored_on
 from dataset.exports import statements
-from dataset.exports.citing import authors_of, citation_of, credits_of, missing_credits, title_of
+from dataset.exports.citing import citation_of, missing_credits
 from dataset.exports.columns import meaning_of
 from dataset.models import Version
+from dataset.releases.credits import authors_of, credits_of, title_of
 from dataset.versions.version_files import kept_guards, sha256_of
 
 GUARD = (

@@ -2,30 +2,15 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from dataset.exports.licences import licence_url, spdx_id
 from dataset.models import Version
-from dataset.releases.credits import DOI, Author
+from dataset.releases.credits import DOI, authors_of, credits_of, title_of
 
 CITATION = "CITATION.cff"
 _NUMBERS = re.compile(r"v?(\d+)(?:[-_](\d+))?(?:[-_](\d+))?", re.ASCII | re.IGNORECASE)
-
-
-def credits_of(version: Version) -> dict[str, Any]:
-    """Return the credits that the release got; versions from before 0.4.0 have none."""
-    return dict(version.manifest.get("credits", {}))
-
-
-def title_of(version: Version) -> str:
-    """Return the title, by default the version's name."""
-    return str(credits_of(version).get("title", version.name))
-
-
-def authors_of(version: Version) -> list[Author]:
-    return [Author(**author) for author in credits_of(version).get("authors", [])]
 
 
 def missing_credits(version: Version) -> list[str]:

@@ -8,11 +8,11 @@ from typing import IO, Any
 from pyarrow import compute
 
 from counterpart_metrics.ids import number_or_text
-from dataset.exports.citing import authors_of, credits_of, title_of
 from dataset.exports.exported_tables import pair_batches
 from dataset.exports.gallery_rows import gallery_captions, gallery_images
 from dataset.exports.licences import licence_url
 from dataset.exports.specification import COLUMNS, Export, Format
+from dataset.releases.credits import authors_of, credits_of, title_of
 
 
 def write_coco(export: Export) -> None:

@@ -7,12 +7,13 @@ from typing import Any
 import pyarrow as pa
 
 from dataset.exports import statements
-from dataset.exports.citing import authors_of, citation_of, credits_of, semantic_version, title_of
+from dataset.exports.citing import citation_of, semantic_version
 from dataset.exports.columns import TABLES, meaning_of
 from dataset.exports.data_files import describe, write_data_files
 from dataset.exports.licences import licence_url
 from dataset.exports.specification import Export, Format
 from dataset.models import Version
+from dataset.releases.credits import authors_of, credits_of, title_of
 from dataset.versions.version_files import sha256_of
 
 CONFORMS_TO = ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]

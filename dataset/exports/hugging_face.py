@@ -7,12 +7,13 @@ from typing import Any
 import yaml
 
 from dataset.exports.card import card, files_in
-from dataset.exports.citing import title_of, write_citation_file
+from dataset.exports.citing import write_citation_file
 from dataset.exports.data_files import describe, write_data_files
 from dataset.exports.licences import on_the_hub
 from dataset.exports.picture_column import feature_of
 from dataset.exports.specification import Export, Format
 from dataset.models import Version
+from dataset.releases.credits import title_of
 
 SPLIT = "test"  # versions are to measure models on, not to train them
 SIZES = {10**3: "n<1K", 10**4: "1K<n<10K", 10**5: "10K<n<100K", 10**6: "100K<n<1M", 10**7: "1M<n<10M"}

@@ -6,7 +6,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from dataset.exports.citing import title_of
 from dataset.exports.data_files import batches_of
 from dataset.exports.exported_tables import write_parquet
 from dataset.exports.gallery_rows import gallery_captions, labelled_pairs, query_keys
@@ -14,6 +13,7 @@ from dataset.exports.hugging_face import config_info, write_card
 from dataset.exports.licences import on_the_hub
 from dataset.exports.picture_column import AT_ONCE, PICTURE, pictured_images, with_features
 from dataset.exports.specification import LABELS, Export, Format
+from dataset.releases.credits import title_of
 from mitl.models import Direction
 
 QRELS = pa.schema([("query-id", pa.string()), ("corpus-id", pa.string()), ("score", pa.int32())])

@@ -11,6 +11,7 @@ from django.core.validators import EmailValidator, RegexValidator, URLValidator
 
 from core.parameters import Parameters
 from core.text import trimmed
+from dataset.models import Version
 
 ORCID = "https://orcid.org/"
 DOI = "https://doi.org/"
@@ -148,3 +149,17 @@ class Credits(Parameters):
         if self.authors:
             texts["authors"] = [asdict(author) for author in parse_authors(self.authors)]
         return texts
+
+
+def credits_of(version: Version) -> dict[str, Any]:
+    """Return the credits that the release got; versions from before 0.4.0 have none."""
+    return dict(version.manifest.get("credits", {}))
+
+
+def title_of(version: Version) -> str:
+    """Return the title, by default the version's name."""
+    return str(credits_of(version).get("title", version.name))
+
+
+def authors_of(version: Version) -> list[Author]:
+    return [Author(**author) for author in credits_of(version).get("authors", [])]
