@@ -81,13 +81,14 @@ class FileKeys:
     captions: dict[str, int]
 
     def image(self, key: str) -> int | None:
-        return _found(self.images, key, "image-")
+        return known_row(self.images, key, "image-")
 
     def caption(self, key: str) -> int | None:
-        return _found(self.captions, key, "caption-")
+        return known_row(self.captions, key, "caption-")
 
 
-def _found(known: dict[str, int], key: str, prefix: str) -> int | None:
+def known_row(known: dict[str, int], key: str, prefix: str = "") -> int | None:
+    """Return the row of ``rows_by_key`` that an id in a file names."""
     plain = comparable(key)
     return next((known[one] for one in (key, plain, plain.removeprefix(prefix)) if one in known), None)
 
@@ -100,11 +101,13 @@ def keys_of(collection: Collection) -> FileKeys:
     for names in ([(pk, name.rpartition("/")[2]) for pk, _, name in rows], [(pk, name) for pk, _, name in rows]):
         times = Counter(comparable(name) for _, name in names)
         images |= {comparable(name): pk for pk, name in names if times[comparable(name)] == 1}
-    captions = list(collection.captions.values_list("pk", "key"))
-    return FileKeys(images | _by_key([(pk, key) for pk, key, _ in rows]), _by_key(captions))
+    captions = rows_by_key(collection.captions.values_list("pk", "key"))
+    return FileKeys(images | rows_by_key((pk, key) for pk, key, _ in rows), captions)
 
 
-def _by_key(rows: list[tuple[int, str]]) -> dict[str, int]:
+def rows_by_key(rows: Iterable[tuple[int, str]]) -> dict[str, int]:
+    """Return the rows' ids by key, and by the key as ids are compared."""
+    rows = list(rows)
     return {comparable(key): pk for pk, key in rows} | {key: pk for pk, key in rows}
 
 

@@ -9,8 +9,13 @@ from core.errors import CounterpartError, some_of
 from core.events import record
 from core.seeds import check_seed
 from core.text import check_name, counted
-from corpus.input_files import lines
+from corpus.input_files import at, lines
+from corpus.match_files import known_row, rows_by_key
 from corpus.models import CaptionQuerySet, Collection, ImageQuerySet, Sample
+from corpus.readers.record import key_of
+from corpus.tables import CAPTION_ID, IMAGE, columns_of, found_columns, read_rows
+
+ID = ("id", "key", *IMAGE, *CAPTION_ID, "caption")
 
 
 def sample_queries(
@@ -85,24 +90,38 @@ def _chosen(
     rng: np.random.Generator,
     collection: Collection,
 ) -> list[int]:
-    keys = dict(gallery.order_by("pk").values_list("key", "pk"))
     if isinstance(wanted, Path):
-        return _listed(things, keys, wanted, collection)
-    _check_number(things, wanted, len(keys), collection)
-    ids = np.fromiter(keys.values(), dtype=np.int64, count=len(keys))
+        return _listed(things, gallery, wanted, collection)
+    ids = np.array(gallery.order_by("pk").values_list("pk", flat=True), np.int64)
+    _check_number(things, wanted, len(ids), collection)
     return np.sort(rng.choice(ids, size=wanted, replace=False)).tolist()
 
 
-def _listed(things: str, keys: dict[str, int], file: Path, collection: Collection) -> list[int]:
-    """Return the ids of the keys in ``file``, one per line; a repeated key counts once."""
-    asked = dict.fromkeys(line.strip() for _number, line in lines(file))
-    unknown = [key for key in asked if key not in keys]
+def _listed(things: str, gallery: ImageQuerySet | CaptionQuerySet, file: Path, collection: Collection) -> list[int]:
+    """Return the ids of the rows with the keys in ``file``; a repeated key counts once."""
+    known = rows_by_key(gallery.values_list("pk", "key"))
+    asked = {key: known_row(known, key) for key in read_ids(file)}
+    unknown = [key for key, row in asked.items() if row is None]
     if unknown:
         raise CounterpartError(
             f"The gallery of {collection} does not contain {counted(len(unknown), things.removesuffix('s'))} "
             f"of {file.name}: {some_of(unknown)}. Correct the file, or import them first."
         )
-    return sorted(keys[key] for key in asked)
+    return sorted({row for row in asked.values() if row is not None})
+
+
+def read_ids(file: Path) -> list[str]:
+    """Return the ids in a file, each once: an id a line, or the column of a table that has one of ids."""
+    try:
+        column = found_columns(file, columns_of(file), {"id": ID})["id"]
+    except CounterpartError:  # ids may have quotes and commas
+        column = None
+    listed = ((number, row["id"]) for number, row in read_rows(file, {"id": ID})) if column else lines(file)
+    ids: dict[str, None] = {}
+    for number, cell in listed:
+        with at(file, "line", number):
+            ids[key_of(cell, "it")] = None
+    return list(ids)
 
 
 def _is_same(sample: Sample, collection: Collection, image_ids: list[int], caption_ids: list[int]) -> bool:

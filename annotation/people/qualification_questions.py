@@ -13,8 +13,9 @@ from annotation.models import QualificationTest, TestItem
 from core.errors import CounterpartError
 from core.events import record
 from core.text import check_words, counted, trimmed
-from corpus.input_files import at, csv_header, csv_rows
+from corpus.input_files import at
 from corpus.models import Collection, Image, Match
+from corpus.tables import ANSWER, TEXT, read_rows
 from hits.models import Control, Item
 from hits.question import RIGHT_LEVELS
 
@@ -24,6 +25,7 @@ NEGATIVE = Control.Polarity.NEGATIVE.value
 LONGEST_SENTENCE = 1_000
 WRITTEN = {"right": POSITIVE, "wrong": NEGATIVE}
 """What the file of a test of sentences says of each."""
+COLUMNS = {"sentence": ("sentence", *TEXT), "written": ("written", *ANSWER)}
 
 Asked = Container[tuple[int | None, int | None]]
 """Keys of the image and the caption of pairs in HITs."""
@@ -111,15 +113,13 @@ def _pair(image: int, caption: int, polarity: str) -> TestItem:
 
 
 def read_sentences(file: Path) -> list[TestItem]:
-    """Read a CSV file with the columns ``sentence`` and ``written`` (right or wrong), in its order. Raises
+    """Read a table with the columns ``sentence`` and ``written`` (right or wrong), in its order. Raises
     CounterpartError for a malformed one."""
-    if not {"sentence", "written"} <= set(csv_header(file)):
-        raise CounterpartError(f"{file.name} needs the columns sentence and written, which is right or wrong.")
     sentences: dict[str, str] = {}
-    for number, row in csv_rows(file):
+    for number, row in read_rows(file, COLUMNS, required=COLUMNS):
         with at(file, "line", number):
-            sentence = _words(row["sentence"])
-            written = row["written"].strip().lower()
+            sentence = _words(str(row["sentence"] or ""))
+            written = str(row["written"] or "").strip().lower()
             if written not in WRITTEN:
                 raise ValueError(f"written is {written[:20]!r}: use right or wrong")
             if sentence in sentences:

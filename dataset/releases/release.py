@@ -14,9 +14,9 @@ from core.events import record
 from core.progress import Progress, silent, tracked
 from core.text import counted
 from core.work.authority import check_authority
-from corpus.input_files import lines
 from corpus.matches import seal_source
 from corpus.models import Collection, Match, Sample
+from corpus.samples import read_ids
 from counterpart_statistics.judged.control_votes import label_errors
 from dataset.judged.released_rows import judgment_rows, pseudonym_key, sets_apart
 from dataset.judged.released_tables import (
@@ -70,7 +70,7 @@ def release(parameters: ReleaseParameters, *, released_by: User | None = None, p
     collection, sample, rounds = check_release(parameters)
     policies = parameters.policies()
     excluded = parameters.exclude_captions
-    captions = [line.strip() for _number, line in lines(excluded)] if excluded else ()
+    captions = read_ids(excluded) if excluded else ()
     version = _unreleased(parameters.version, collection, sample, released_by)
     with _alone(version), tempfile.TemporaryDirectory() as temporary:
         sources = [term.source for term in policies.merge if term.source != Match.ORIGINAL]

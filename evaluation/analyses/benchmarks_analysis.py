@@ -12,7 +12,7 @@ from core.errors import CounterpartError, some_of
 from core.parameters import Option, Parameters
 from core.progress import Progress
 from core.text import counted
-from corpus.input_files import csv_cells
+from corpus.tables import columns_of, read_rows
 from counterpart_statistics.correlation import correlations, spearman, tau_b
 from dataset.models import Version
 from evaluation.analyses import Findings, matrix_table, plain
@@ -86,26 +86,19 @@ def _of_versions(names: Sequence[str]) -> Moves:
 
 
 def _read(path: Path) -> Moves:
-    head, *rows = [cells for _, cells in csv_cells(path)] or [[]]
-    if not head:
-        raise CounterpartError(f"{path.name} is empty. Use a CSV file of scores with a head line.")
-    uneven = [number for number, row in enumerate(rows, 2) if len(row) != len(head)]
-    if uneven:
-        rows_without = counted(len(uneven), "row")
-        raise CounterpartError(f"{path} has {rows_without} without {len(head)} cells, for example row {uneven[0]}.")
-    repeated = {name for names in (head, [row[0] for row in rows]) for name in names if names.count(name) > 1}
-    if repeated:
-        raise CounterpartError(f"{path} repeats {counted(len(repeated), 'name')}: {some_of(sorted(repeated))}.")
+    head = columns_of(path)
+    rows = [row for _, row in read_rows(path, {name: (name,) for name in head})]
+    models = [str(row[head[0]]) for row in rows]
+    if repeated := sorted({name for name in models if models.count(name) > 1}):
+        raise CounterpartError(f"{path} repeats {counted(len(repeated), 'name')}: {some_of(repeated)}.")
     try:
         return {
-            row[0]: {
-                metric: float(cell)
-                for metric, cell in zip(head[1:], row[1:], strict=True)
-                if cell.strip() and metric not in SOURCE
+            model: {
+                metric: float(row[metric]) for metric in head[1:] if row[metric] is not None and metric not in SOURCE
             }
-            for row in rows
+            for model, row in zip(models, rows, strict=True)
         }
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise CounterpartError(f"A score in {path} is not a number ({error}). Leave unknown scores empty.") from error
 
 

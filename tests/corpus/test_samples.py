@@ -65,6 +65,13 @@ def test_files_name_the_queries_also_without_captions(zoo, tmp_path):
     assert sampled(zoo, images=images, captions=captions) == (["3", "7"], ["12"])
 
 
+@pytest.mark.parametrize(
+    "content", ["\ufeff3\r7.0\u200b\r", "Image ID;text\n7;a\n3;b\n7;c\n", '{"image_id": 7.0}\n{"image_id": "3"}\n']
+)
+def test_a_file_of_ids_may_be_a_table(zoo, tmp_path, content):
+    assert sampled(zoo, images=written(tmp_path / "ids", content))[0] == ["3", "7"]
+
+
 def test_ids_not_in_the_gallery_are_named(zoo, tmp_path):
     Image.objects.filter(key="3").update(split="train")
     with pytest.raises(CounterpartError, match="2 images of ids.txt: 3, 99"):

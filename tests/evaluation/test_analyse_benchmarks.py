@@ -38,9 +38,9 @@ def test_correlations_are_those_of_scipy_over_the_models_with_both_scores(tmp_pa
     ("content", "problem"),
     [
         ("model,one,two\na,1,2\n", "1 model with 2 metrics; correlations need two of each"),
-        ("model,one,two\na,1\nb,1,2\n", "has 1 row without 3 cells, for example row 2"),
+        ("model,one,two\na,1\nb,1,2\n", "scores.csv, line 2: 2 fields, but the header has 3"),
         ("model,one,two\na,1,x\nb,1,2\n", "is not a number"),
-        ("model,one,one\na,1,2\nb,1,2\n", "repeats 1 name: one"),
+        ("model,one,one\na,1,2\nb,1,2\n", "has 2 columns one"),
         ("", "is empty"),
         (None, "Cannot read .*scores.csv"),
     ],

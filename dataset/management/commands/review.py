@@ -12,8 +12,8 @@ from core.commands import ActCommand, person_named
 from core.errors import CounterpartError, some_of
 from core.progress import TerminalBar
 from core.text import counted
-from corpus.input_files import lines
 from corpus.models import Collection, Sample
+from corpus.samples import read_ids
 from dataset.models import Review, Subject
 from dataset.releases.release_parameters import ConflictsParameters
 from dataset.reviews.cases import check_queue, refresh_queue
@@ -104,7 +104,7 @@ class Exclude(ActCommand):
         if not person.has_perm("annotation.decide_assignment"):
             raise CounterpartError(f"{person} may not review. Ask an admin for the reviewer role.")
         side = "captions" if options["captions"] else "images"
-        found = _rows(collection, side, [line.strip() for _, line in lines(options[side])])
+        found = _rows(collection, side, read_ids(options[side]))
         subjects: list[Subject] = [(None, pk) if side == "captions" else (pk, None) for pk in found]
         conclusion = Conclusion(Review.Conclusion.EXCLUDED, grounds=options["grounds"], reason=options["reason"])
         reviews = conclude(collection, subjects, conclusion, by=person)
@@ -120,7 +120,7 @@ def _rows(collection: Collection, side: str, keys: list[str]) -> list[int]:
             f"{counted(len(unknown), f'{side[:-1]} is', f'{side} are')} not in {collection}: {some_of(unknown)}. "
             "Correct the file; nothing was changed."
         )
-    return [known[key] for key in dict.fromkeys(keys)]
+    return [known[key] for key in keys]
 
 
 class Conflicts(ActCommand):

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterpart_metrics.arrays import Integers, Mask
+from counterpart_metrics.text_files import comparable
 
 LARGEST_TABLE = 2**24  # whole numbers below are looked up in a table, others searched
 _LARGEST = np.iinfo(np.int64).max
@@ -60,7 +62,14 @@ class Keys:
                 found = np.where(self._whole[places] == flat, self._whole_numbers[places], -1).astype(dtype)
         else:
             found = np.fromiter(map(self._number_of.get, flat.tolist(), repeat(-1)), dtype, len(flat))
+            for place in np.flatnonzero(found < 0).tolist():
+                if not str(flat[place]).isascii():  # it may differ in what no reader sees
+                    found[place] = self._by_look.get(comparable(str(flat[place])), -1)
         return found.reshape(ids.shape)
+
+    @cached_property
+    def _by_look(self) -> dict[str, int]:
+        return {comparable(key): number for key, number in self._number_of.items()}
 
     def names(self, numbers: Integers) -> NDArray[np.object_]:
         """Return the ids of known numbers."""
@@ -86,6 +95,7 @@ class OpenKeys(Keys):
         found = super().find(ids)
         if (found < 0).any():
             more = dict.fromkeys(map(str, np.unique(ids[found < 0]).tolist()))
+            self.__dict__.pop("_by_look", None)
             Keys.__init__(self, self._number_of | {key: len(self) + place for place, key in enumerate(more)})
             found = super().find(ids)
         return found

@@ -61,7 +61,7 @@ def _lines_of(path: Path, name: str) -> Iterator[_Lines]:
                     "number as its score."
                 )
             # One list of all texts: a list a line would keep Python's garbage collector busy.
-            fields = "".join(some).split()
+            fields = "".join(some).replace("\ufeff", "").split()
             if fields:
                 queries, items = (np.array(fields[column::6], object) for column in (0, 2))
                 yield _Lines(queries, items, np.array(list(map(float, fields[4::6]))))

@@ -158,6 +158,16 @@ def test_bad_files_are_refused_by_name_and_place(tmp_path, name, content, messag
         read_rankings(tmp_path / name, IDS)
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_marks_and_line_ends_do_not_count(tmp_path, end):
+    first, second = "1 Q0 10 1 0.5 me", "1 Q0 11 2 0.4 me"
+    (tmp_path / "a.run").write_text(f"\ufeff{first}{end}\ufeff{second}{end}", newline="")
+    (tmp_path / "a.json").write_text('\ufeff{"i2t": {"1\u200b": [10, "\ufeff11"]}}')
+    for name in ("a.run", "a.json"):
+        rankings = read_rankings(tmp_path / name, IDS)["i2t"]
+        assert (rankings.queries.tolist(), rankings.items.tolist()) == ([1], [[10, 11]])
+
+
 def test_a_run_in_another_encoding_is_refused(tmp_path):
     (tmp_path / "a.run").write_text("1 Q0 10 1 0.5 me\n", encoding="utf-16")
     with pytest.raises(CounterpartError, match="a.run is UTF-16 text. Convert it"):

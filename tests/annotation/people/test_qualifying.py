@@ -271,7 +271,9 @@ SENTENCES = [("A dog runs.", "right"), ("A dog run.", "wrong"), ("Two dogs run."
 @pytest.fixture
 def file(tmp_path):
     path = tmp_path / "english.csv"
-    path.write_text("sentence,written\n" + "".join(f"{text},{written}\n" for text, written in SENTENCES))
+    path.write_text(
+        "\ufeffSentence;Written\r" + "".join(f"{text};{written}\r" for text, written in SENTENCES), newline=""
+    )
     return path
 
 
@@ -307,12 +309,12 @@ def test_making_it_again_of_its_file_changes_nothing_and_another_file_is_refused
 def test_a_malformed_file_makes_no_test(db, file):
     collection = make_collection()
     for text, message in (
-        ("a,b\n1,2\n", "needs the columns sentence and written"),
+        ("a,b\n1,2\n", r"english.csv has no column for sentence \(.*\); written \(written, .*Its columns are: a, b"),
         ("sentence,written\nA dog.,maybe\n", "english.csv, line 2: written is 'maybe': use right or wrong"),
         ("sentence,written\n ,right\n", "english.csv, line 2: The sentence is empty"),
         ("sentence,written\nA.,right\nA.,wrong\n", "line 3: 'A.' is in the file twice"),
         ("sentence,written\nA.,right\nB.,right\n", "at least one of each"),
-        ("", "needs the columns"),
+        ("", "english.csv is empty"),
     ):
         file.write_text(text)
         with pytest.raises(CounterpartError, match=message):
