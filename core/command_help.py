@@ -20,13 +20,12 @@ class Manage(ManagementUtility):
 
     def main_help_text(self, commands_only: bool = False) -> str:
         """Return a line a command by step, and with --all the names of all others."""
+        names = sorted((name, app) for name, app in get_commands().items() if isinstance(app, str))  # no old ones
         if commands_only:
-            return super().main_help_text(commands_only)
+            return "\n".join(name for name, _ in names)
         by_step: dict[str, dict[str, str]] = defaultdict(dict)
         others = []
-        for name, app in sorted(get_commands().items()):
-            if not isinstance(app, str):  # an old name
-                continue
+        for name, app in names:
             command = BaseCommand() if app.startswith("django.") else load_command_class(app, name)
             if step := getattr(command, "step", ""):
                 by_step[step][name] = command.help

@@ -1,4 +1,4 @@
-"""Event, the audit log; Job, the state and progress of long work; Heartbeat, the last sign of queue and clock."""
+"""Event, the log of acts; Job, the state and progress of long work; Heartbeat, the last sign of queue and clock."""
 
 import uuid
 
