@@ -89,8 +89,8 @@ class Contents:
 class PreparedImport:
     """Captions and pictures that were read and compared with the collection, before anything is written.
 
-    ``files`` maps images to the files of their pictures, ``missing`` names the pictures that were not found.
-    ``troubles`` are the reasons why the import is refused.
+    ``files`` maps images to the files of their pictures in ``folder``, ``missing`` names the pictures that were not
+    found. ``undecided`` are splits to decide about, ``troubles`` the reasons why the import is refused.
     """
 
     name: str
@@ -102,6 +102,8 @@ class PreparedImport:
     missing: list[str]
     troubles: list[str]
     skip_broken: bool = False
+    folder: Path | None = None
+    undecided: Several[str] = ()
 
     def store(self, *, actor: str = "command", progress: Progress = silent) -> ImportSummary:
         """Write all of it. Raises CounterpartError for its troubles, and for broken pictures."""
@@ -171,14 +173,16 @@ def prepared_import(
         if contents.images or not troubles:
             troubles += _unwanted(contents, path, found, collection, append)
         files, missing = dict[str, Path](), list[str]()
+        folder = unpacked(images, notes, progress) if images else found.pictures
         try:
-            folder = unpacked(images, notes, progress) if images else found.pictures
             files, missing = _picture_files(folder, contents, name, room)
         except CounterpartError as error:
             troubles.append(str(error))
         if missing and not (skip_missing or skip_broken):
             troubles.append(_missing(missing))
-        yield PreparedImport(name, path, found, contents, notes, files, missing, troubles, skip_broken)
+        yield PreparedImport(
+            name, path, found, contents, notes, files, missing, troubles, skip_broken, folder, tuple(rule.unknown)
+        )
 
 
 @contextmanager

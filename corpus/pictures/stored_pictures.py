@@ -92,6 +92,22 @@ def store_picture(collection_name: str, key: str, file_name: str, content: bytes
     return StoredPicture(_stored(path, content), width, height, sha256)
 
 
+def picture_faults(files: Mapping[str, Path], progress: Progress) -> dict[str, str]:
+    """Decode pictures, and return why those are broken that are, by the keys of ``files``."""
+    faults: dict[str, str] = {}
+
+    def check(key: str) -> None:
+        try:
+            _decoded(files[key].read_bytes())
+        except Exception as error:  # of many kinds, as above
+            faults[key] = _reason(error)
+
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        for _ in tracked(threads.map(check, files), "checking pictures", progress, total=len(files), every=50):
+            pass
+    return {key: faults[key] for key in files if key in faults}
+
+
 class Pictured(Protocol):
     """An object with a key and an optional path of a stored picture, such as an Image."""
 

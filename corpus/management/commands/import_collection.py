@@ -1,12 +1,16 @@
 """import_collection NAME PATH: import captions, and optionally pictures, into a collection."""
 
+import sys
 from dataclasses import asdict
 from typing import Any
+
+from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from corpus.collection_parameters import ImportParameters
-from corpus.imports import import_collection
+from corpus.import_look import look_at
+from corpus.imports import prepared_import
 
 
 class Command(ActCommand):
@@ -22,7 +26,22 @@ class Command(ActCommand):
     figures = True
     parameters = ImportParameters
 
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("--look", action="store_true", help="show what would be imported, and import nothing")
+        parser.add_argument("--yes", action="store_true", help="import without the look and the question of a terminal")
+
     def act(self, progress: TerminalBar, *, parameters: ImportParameters, **options: Any) -> str | dict[str, Any]:
         wanted = asdict(parameters)
-        summary = import_collection(wanted.pop("collection"), **wanted, progress=progress)
+        asks = not (options["yes"] or options["json"]) and sys.stdin.isatty() and self.stdout.isatty()
+        with prepared_import(wanted.pop("collection"), **wanted, progress=progress) as prepared:
+            if options["look"] or asks:
+                look = look_at(prepared, progress=progress)
+                if options["look"]:
+                    return look.as_json() if options["json"] else str(look)
+                progress.close()
+                self.stdout.write(str(look))
+                if not look.troubles and input("Import this? [y/N] ").strip().lower() not in ("y", "yes"):
+                    return "Nothing was imported."
+            summary = prepared.store(progress=progress)
         return asdict(summary) if options["json"] else str(summary)
