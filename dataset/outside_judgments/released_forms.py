@@ -39,7 +39,7 @@ def read_long(path: Path, *, round: str, default: str) -> pd.DataFrame:
     rows["hit"] = _whole(path, rows["hit"])
     rows["assignment"] = _whole(path, rows["assignment"].replace("", "1"))
     for column, usual in (("simulated", "0"), ("counted", "1")):
-        rows[column] = _whole(path, rows[column].replace({"": usual, "False": "0", "True": "1"}))
+        rows[column] = _whole(path, rows[column].str.lower().replace({"": usual, "false": "0", "true": "1"}))
     rows["active_seconds"] = pd.to_numeric(rows["active_seconds"], errors="coerce")
     known = rows["seconds"] != ""
     rows["seconds"] = _whole(path, rows["seconds"].where(known, "0")).astype(object).where(known, None)

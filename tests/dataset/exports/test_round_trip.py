@@ -1,7 +1,9 @@
 """What a version exports is imported again and brings what was exported: a format without a way back fails here."""
 
 from collections import Counter
+from functools import partial
 
+import pandas as pd
 import pytest
 from django.utils import timezone
 
@@ -12,6 +14,7 @@ from dataset.exports import export_version
 from dataset.exports.downloads import choices
 from dataset.exports.exported_tables import pair_rows
 from dataset.exports.specification import Export
+from dataset.judged.listed_answers import judgment_lines, judgments_of
 from dataset.models import Version
 from dataset.outside_judgments.judgment_import import import_judgments
 from dataset.versions.version_files import JUDGMENTS, PAIRS, checked_file
@@ -147,3 +150,15 @@ def test_answers_come_into_a_round_that_is_packed_otherwise(version, tmp_path):
     added = import_judgments(other, path)
     assert (added.judgments, added.rejected, added.controls) == (12, 3, 10)
     assert answers_of(other) == answers_of(version.rounds.get())
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_answers_that_the_api_lists_are_imported_again(version, tmp_path, suffix):
+    round = version.rounds.get()
+    path = tmp_path / f"answers.{suffix}"
+    listed = pd.DataFrame(judgment_lines(round, judgments_of(round)))
+    write = {"csv": listed.to_csv, "parquet": listed.to_parquet}
+    write.get(suffix, partial(listed.to_json, orient="records", lines=True))(path)
+    fresh = again(version)
+    assert import_judgments(fresh, path).judgments == len(listed)
+    assert answers_of(fresh) == answers_of(round)

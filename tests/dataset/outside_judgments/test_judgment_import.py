@@ -108,20 +108,6 @@ def test_seats_are_added_for_more_answer_sets_than_are_wanted(round, version, tm
     assert Seat.objects.filter(hit__round=single, state="filled").count() == 4
 
 
-def test_importing_twice_is_the_same_as_once(version, again, tmp_path):
-    path = file_of(version, tmp_path)
-    import_judgments(again, path)
-    before = Judgment.objects.count(), Assignment.objects.count(), Worker.objects.count(), Event.objects.count()
-    second = import_judgments(again, path)
-    assert (second.judgments, second.known) == (0, 25)
-    assert before == (
-        Judgment.objects.count(),
-        Assignment.objects.count(),
-        Worker.objects.count(),
-        Event.objects.count(),
-    )
-
-
 def test_other_answers_than_were_imported_before_are_refused(version, again, tmp_path):
     path = file_of(version, tmp_path)
     import_judgments(again, path)
@@ -188,18 +174,6 @@ def test_one_of_several_rounds_of_a_file_is_chosen_by_name(version, again, tmp_p
     with pytest.raises(CounterpartError, match="another, round-1. .*--from"):
         import_judgments(again, path)
     assert import_judgments(again, path, wanted=JudgmentParameters(from_round="round-1")).judgments == 24
-
-
-def test_the_raw_columns_bring_the_counted_answers_back(version, again, tmp_path):
-    imported = import_judgments(again, file_of(version, tmp_path, "judgments-csv"))
-    assert (imported.judgments, imported.answer_sets, imported.workers) == (12, 4, 2)
-    columns = ("image__key", "caption__key", "level", "shortcoming", "wrong_way")
-    counted = Judgment.objects.counted().of_candidates()
-    before, after = (
-        sorted(counted.filter(assignment__hit__round=one).values_list(*columns))
-        for one in (version.rounds.get(), again)
-    )
-    assert before == after
 
 
 def test_votes_without_answer_sets_have_verdicts_and_no_percentage(version, again, tmp_path, monkeypatch):
