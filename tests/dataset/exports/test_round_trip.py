@@ -8,8 +8,9 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Assignment, Judgment
+from corpus.imports import import_collection
 from corpus.matches import import_matches
-from corpus.models import Match
+from corpus.models import Caption, Match
 from dataset.exports import export_version
 from dataset.exports.downloads import choices
 from dataset.exports.exported_tables import pair_rows
@@ -114,16 +115,26 @@ def votes(version, folder, labels):
     assert answers_of(round) == (everyone, by_worker)
 
 
+def texts(version, folder, labels):
+    import_collection("texts", path=folder)
+    columns = ("key", "image__key", "text")
+    assert texts_of("texts", columns) == texts_of("zoo", columns)
+
+
+def texts_of(collection, columns):
+    return set(Caption.objects.filter(collection__name=collection).values_list(*columns))
+
+
 BACK = {
     "eccv-json": [positives],
     "judgments-csv": [votes],
     "judgments-long": [votes],
     "parquet": [pairs_with_ratings, votes],
-    "hf": [pairs_with_ratings, votes],
+    "hf": [pairs_with_ratings, votes, texts],
     "mteb": [pairs_with_labels],
     "qrels": [pairs_with_labels],
     "coco": [pairs_with_ratings],
-    "croissant": [pairs_with_ratings, votes],
+    "croissant": [pairs_with_ratings, votes, texts],
 }
 
 
