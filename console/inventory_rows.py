@@ -1,7 +1,6 @@
-"""The kinds of things for the commands list, show and remove: how the API describes a row, what depends on it, and how
-it is deleted."""
+"""The kinds of things for the commands list, show, remove and rename: how the API describes a row, what depends on it,
+and how it is deleted."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import partial
@@ -9,10 +8,10 @@ from typing import Annotated, Any
 
 from django.core.files.storage import default_storage
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q
 from ninja import Field, Schema
 
-from annotation.models import Assignment, Participant, QualificationTest
+from annotation.models import Assignment, Participant, QualificationTest, TestItem
 from console.annotators.schemas import (
     AnnotatorAnswer,
     PoolAnswer,
@@ -24,9 +23,13 @@ from console.annotators.schemas import (
     searches,
 )
 from console.api.row_fields import Named
+from console.batch_dependants import files_of_pictures, unused_files
 from console.collections.schemas import CollectionAnswer, counted_collections, with_sources
 from console.home.resources import JobAnswer
+from console.import_rows import Batches, Sources, rename_taught
+from console.pagination import count_of
 from console.rounds.schemas import RoundAnswer, RoundDetail, RoundState, counted_rounds, with_states
+from console.things import Figures, Thing
 from console.versions.schemas import VERSIONS, VersionAnswer, VersionLine, describe_version, line_of
 from core.errors import CounterpartError
 from core.files.stored_files import StoredFile, remove_file
@@ -35,51 +38,19 @@ from corpus.models import Collection, Gallery, Sample
 from dataset.models import Review, Version
 from evaluation.models import Run
 from hits.models import Item, Round
+from hits.task_types.caption_writing import CAPTION
 from mitl.models import Annotator, Pool, Retrieval
 from mitl.search.store import delete_retrieval
 
-Figures = dict[str, Any]
 MAKES_CHART = "console.tasks.chart"
 COUNTS_PART = "console.tasks.round_part"
-
-
-class Thing(ABC):
-    """A kind of thing. ``key`` is the field that names a row, and ``made_by`` the command that makes one.
-
-    ``answer`` is what the API says of each row in a list and ``detail`` of one row, if that is more; ``columns`` of
-    the answer make a table.
-    """
-
-    rows: QuerySet[Any]
-    made_by: str
-    answer: type[Schema]
-    detail: type[Schema] | None = None
-    columns: tuple[str, ...]
-    key = "name"
-
-    def read(self, rows: Iterable[Any]) -> Iterable[Any]:
-        """Return rows as ``answer`` reads them, with the same number of queries for many rows as for one."""
-        return rows
-
-    def read_one(self, row: Any) -> Any:
-        """Return a row as ``detail`` reads it."""
-        (found,) = self.read([row])
-        return found
-
-    @abstractmethod
-    def needed_by(self, row: Any) -> Mapping[str, Iterable[Any]]:
-        """Return what depends on the row; with any, it cannot be removed."""
-
-    def delete(self, row: Any) -> list[StoredFile]:
-        """Delete the row; return the stored files that go with it."""
-        row.delete()
-        return []
 
 
 class Collections(Thing):
     rows = counted_collections()
     made_by = "import_collection"
     answer = CollectionAnswer
+    of_version = "collection"
     columns = ("name", "images", "captions", "samples")
 
     def read(self, rows: Iterable[Collection]) -> Iterable[Collection]:
@@ -97,28 +68,32 @@ class Collections(Thing):
             "reviews": Review.objects.filter(collection=collection).values_list("pk", flat=True),
         }
 
-    def delete(self, collection: Collection) -> list[StoredFile]:
-        pictures = collection.images.exclude(file="").order_by().values_list("file", "sha256").distinct()
-        files = [StoredFile(*picture) for picture in pictures]
+    def delete(self, collection: Collection, *, actor: str) -> list[StoredFile]:
+        files = files_of_pictures(collection.images.all())
         collection.delete()
-        return files
+        return unused_files(files)
+
+    def rename(self, collection: Collection, name: str) -> None:
+        rename_taught(name, collection=collection.name)
+        super().rename(collection, name)
 
 
 class Annotators(Thing):
     rows = counted_annotators()
     made_by = "add_annotator"
     answer = AnnotatorAnswer
+    of_version = "rounds__pool__retrievals__annotator"
     columns = ("name", "kind", "searches", "created_at")
 
     def needed_by(self, annotator: Annotator) -> Mapping[str, Iterable[Any]]:
         cascades = Retrieval.objects.filter(cascade=annotator).exclude(annotator=annotator)
         return {
             "pools": Pool.objects.filter(retrievals__annotator=annotator).distinct(),
-            "searches as a cascade": cascades,
+            "cascade searches": cascades,
             "scored rankings": Run.objects.filter(retrieval__annotator=annotator),
         }
 
-    def delete(self, annotator: Annotator) -> list[StoredFile]:
+    def delete(self, annotator: Annotator, *, actor: str) -> list[StoredFile]:
         files = [one.stored for one in annotator.retrievals.all()]
         if annotator.checkpoint and not Annotator.objects.filter(checkpoint=annotator.checkpoint).exclude(
             pk=annotator.pk
@@ -133,6 +108,7 @@ class Samples(Thing):
     rows = counted_samples()
     made_by = "sample_queries"
     answer = SampleAnswer
+    of_version = "sample"
     columns = ("name", "collection", "images", "captions", "seed")
 
     def needed_by(self, sample: Sample) -> Mapping[str, Iterable[Any]]:
@@ -155,12 +131,13 @@ class Galleries(Thing):
     rows = Gallery.objects.select_related("collection")
     made_by = "import_gallery"
     answer = GalleryAnswer
+    of_version = "rounds__pool__retrievals__gallery"
     columns = ("name", "collection", "images", "captions")
 
     def needed_by(self, gallery: Gallery) -> Mapping[str, Iterable[Any]]:
         return {"searches": gallery.retrievals.all()}
 
-    def delete(self, gallery: Gallery) -> list[StoredFile]:
+    def delete(self, gallery: Gallery, *, actor: str) -> list[StoredFile]:
         """Delete a gallery with its parts and all embeddings. Items that became rows stay, with their pictures."""
         transaction.on_commit(partial(_remove_files, gallery))  # not before: the storage lists the files
         gallery.delete()
@@ -177,7 +154,7 @@ class Retrievals(Thing):
     def needed_by(self, retrieval: Retrieval) -> Mapping[str, Iterable[Any]]:
         return {"pools": retrieval.pools.all(), "scored rankings": Run.objects.filter(retrieval=retrieval)}
 
-    def delete(self, retrieval: Retrieval) -> list[StoredFile]:
+    def delete(self, retrieval: Retrieval, *, actor: str) -> list[StoredFile]:
         return delete_retrieval(retrieval)
 
 
@@ -185,6 +162,7 @@ class Pools(Thing):
     rows = related_pools()
     made_by = "the command pool"
     answer = PoolAnswer
+    of_version = "rounds__pool"
     columns = ("name", "collection", "sample", "pairs", "proposals")
 
     def needed_by(self, pool: Pool) -> Mapping[str, Iterable[Any]]:
@@ -196,20 +174,31 @@ class Rounds(Thing):
     made_by = "pack or plan_round"
     answer = RoundAnswer
     detail = RoundDetail
+    of_version = "rounds"
     columns = ("name", "state", "channel", "hits", "progress.filled", "progress.wanted", "progress.flagged")
 
     def read(self, rows: Iterable[Round]) -> Iterable[RoundState]:
         return with_states(rows)
 
     def needed_by(self, round_: Round) -> Mapping[str, Iterable[Any]]:
+        if round_.published_at:
+            return {"versions": round_.versions.all(), "publications": [round_.channel]}
         return {
             "versions": round_.versions.all(),
-            "publications": [round_.channel] if round_.published_at else [],
             "assignments": Assignment.objects.filter(hit__round=round_),
             "workers": Participant.objects.filter(round=round_).values_list("worker__pseudonym", flat=True),
         }
 
-    def delete(self, round_: Round) -> list[StoredFile]:
+    def named_by(self, round_: Round) -> Mapping[str, Iterable[Any]]:
+        """A platform's qualifications and the ids of written captions carry the name."""
+        on_platform = [round_.channel] if round_.published_at and round_.settles else []
+        writes = round_.task == CAPTION and round_.published_at
+        return super().named_by(round_) | {
+            "platforms": on_platform,
+            "written captions": [round_.name] if writes else [],
+        }
+
+    def delete(self, round_: Round, *, actor: str) -> list[StoredFile]:
         """Delete a draft, items before the controls that they ask."""
         Item.objects.filter(hit__round=round_).delete()
         round_.delete()
@@ -232,6 +221,33 @@ class Versions(Thing):
     def needed_by(self, version: Version) -> Mapping[str, Iterable[Any]]:
         raise CounterpartError(f"Version {version} cannot be removed: a released version never changes.")
 
+    def named_by(self, version: Version) -> Mapping[str, Iterable[Any]]:
+        return {"manifests": [version.name]}
+
+
+class TestAnswer(Schema):
+    """A qualification test: right answers that pass, and the tries that a worker has."""
+
+    name: str
+    collection: Named
+    items: Annotated[int, Field(validation_alias="n_items")]
+    pass_mark: int
+    attempts: int
+    seed: int
+    created_at: datetime
+
+
+class Tests(Thing):
+    rows = QualificationTest.objects.select_related("collection").annotate(n_items=count_of(TestItem, "test"))
+    made_by = "make_test"
+    answer = TestAnswer
+    of_version = "rounds__admission__test"
+    columns = ("name", "collection", "items", "pass_mark")
+
+    def needed_by(self, test: QualificationTest) -> Mapping[str, Iterable[Any]]:
+        asking = Round.objects.filter(Q(admission__test=test) | Q(admission__practice=test))
+        return {"rounds": asking.distinct(), "tries": test.tries.values_list("pk", flat=True)}
+
 
 class Jobs(Thing):
     rows = Job.objects.all()
@@ -243,7 +259,7 @@ class Jobs(Thing):
     def needed_by(self, job: Job) -> Mapping[str, Iterable[Any]]:
         return {"processes": [job.state] if job.state in (Job.State.QUEUED, Job.State.RUNNING) else []}
 
-    def delete(self, job: Job) -> list[StoredFile]:
+    def delete(self, job: Job, *, actor: str) -> list[StoredFile]:
         """Delete a job that has ended, with the figures, the chart or the part of a page that it made."""
         from console.charts.plots import CHARTED, chart_path  # slow to import, as what draws and measures is
         from console.leaderboard.benchmark_boards import figures_path
@@ -272,8 +288,11 @@ def _remove_files(gallery: Gallery) -> None:
 
 THINGS: dict[str, Thing] = {
     "collections": Collections(),
+    "batches": Batches(),
+    "sources": Sources(),
     "annotators": Annotators(),
     "samples": Samples(),
+    "tests": Tests(),
     "galleries": Galleries(),
     "retrievals": Retrievals(),
     "pools": Pools(),

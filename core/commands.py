@@ -167,6 +167,17 @@ def _plain(value: Any) -> str:
     return f"${value:,.2f}" if isinstance(value, Decimal) else str(value)
 
 
+def ask(question: str, *, otherwise: str) -> None:
+    """Ask before something is done. Raises CounterpartError, which begins with ``otherwise``, unless the answer is
+    yes."""
+    try:
+        answer = input(question)
+    except EOFError:
+        answer = ""
+    if answer.strip().lower() not in ("y", "yes"):
+        raise CounterpartError(f"{otherwise} Answer y, or pass --yes.")
+
+
 def person_named(username: str) -> User:
     """Return the member of staff in whose name a command acts. Raises CounterpartError for an unknown or inactive
     one."""

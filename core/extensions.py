@@ -75,6 +75,7 @@ STAFF_PAGES = (
     "console.rounds.urls",
     "console.tokens.urls",
     "console.trust.urls",
+    "console.upkeep.urls",
     "console.versions.urls",
     "console.webhooks.urls",
     "console.workers.urls",
@@ -89,6 +90,7 @@ API_CALLS = (
     "console.versions.resources",
     "console.leaderboard.resources",
     "console.events.resources",
+    "console.upkeep.resources",
     "console.webhooks.resources",
 )
 

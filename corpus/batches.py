@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from core.errors import CounterpartError
 from core.text import counted
 from corpus.models import Batch, Collection
 
@@ -44,6 +45,19 @@ def begin_batch(
         counts={what: count for what, count in counts.items() if count},
         by=actor[:100],
     )
+
+
+def undone_in(collection: Collection) -> int:
+    """Return how many imports were undone: with ``refuse_undone``, whether rows that were read are still there."""
+    return collection.batches.exclude(undone_at=None).count()
+
+
+def refuse_undone(collection: Collection, before: int) -> None:
+    """Raise CounterpartError where more imports were undone than ``before``. Call it in the transaction that writes
+    what was made of the rows: the collection is locked for the rest of it."""
+    held = Collection.objects.select_for_update(no_key=True).filter(pk=collection.pk).first()
+    if held is None or undone_in(held) != before:
+        raise CounterpartError(f"An import into {collection} was undone meanwhile. Do the same again.")
 
 
 def contents_of(batch: Batch) -> str:

@@ -18,7 +18,7 @@ from core.events import record as record_event
 from core.files.stored_files import PART
 from core.progress import Progress, silent, tracked
 from core.text import check_name, counted
-from corpus.batches import begin_batch
+from corpus.batches import begin_batch, refuse_undone, undone_in
 from corpus.models import Batch, Caption, Collection, Image, Match
 from corpus.pictures.stored_pictures import StoredPicture, find_pictures, pictures_stored
 from corpus.readers import READERS
@@ -83,6 +83,7 @@ class Contents:
     image_conflicts: dict[str, None] = field(default_factory=dict)
     caption_conflicts: dict[str, None] = field(default_factory=dict)
     language: str = ""
+    undone: int = 0
 
 
 @dataclass
@@ -207,7 +208,7 @@ def import_pictures(
 
     Raises CounterpartError as ``import_collection`` does, and where no file has the name of a picture.
     """
-    contents = Contents(images=_images_of(collection))
+    contents = Contents(images=_images_of(collection), undone=undone_in(collection))
     with _room() as room:
         notes = Notes(pictures=room)
         files, missing = _picture_files(unpacked(images, notes, progress), contents, collection.name, room)
@@ -251,7 +252,7 @@ def _compare(records: Iterable[Record], collection: Collection | None, rule: Spl
     """Read every record once, with the splits that the rule decides."""
     known_images = _images_of(collection) if collection else {}
     known_captions = _captions_of(collection) if collection else {}
-    contents = Contents()
+    contents = Contents(undone=undone_in(collection) if collection else 0)
     for record in records:
         split = rule(record.split)
         if not _is_same_image(record, split, contents, known_images):
@@ -383,6 +384,7 @@ def _write(
     try:
         with transaction.atomic():
             collection, _made = Collection.objects.get_or_create(name=summary.collection)
+            refuse_undone(collection, found.undone)
             if summary.language:
                 collection.language = summary.language
                 collection.save(update_fields=["language"])

@@ -89,7 +89,7 @@ def import_matches(
     Raises CounterpartError for a malformed file, for unknown ids unless ``skip_unknown``, and for an existing pair
     with another score or grade.
     """
-    _check_source(collection, source)
+    check_source(collection, source)
     keys = keys_of(collection)
     pairs, unread = read_pairs(path, keys=keys, direction=direction)
     resolved = _resolve(tracked(pairs, "reading matches", progress), keys)
@@ -150,7 +150,8 @@ def seal_source(collection: Collection, source: str) -> None:
     locked.save(update_fields=["sealed_sources"])
 
 
-def _check_source(collection: Collection, source: str) -> None:
+def check_source(collection: Collection, source: str) -> None:
+    """Raise CounterpartError for a name that imported matches cannot have in the collection."""
     if not source or len(source) > MAX_SOURCE or UNUSABLE.search(source):
         raise CounterpartError(
             f"Invalid source {source!r}: use 1 to {MAX_SOURCE} characters without blanks, commas, <, > and =."
@@ -223,7 +224,7 @@ def _write(collection: Collection, source: str, new: dict[tuple[int, int], Ratin
     try:
         with transaction.atomic():
             Collection.objects.select_for_update(no_key=True).get(pk=collection.pk)
-            _check_source(collection, source)  # a release may have sealed it since
+            check_source(collection, source)  # a release may have sealed it since
             batch = begin_batch(collection, Batch.Kind.MATCHES, actor=actor, path=path, source=source, matches=len(new))
             owner = {"collection_id": collection.pk, "source": source, "batch_id": batch.pk}
             Match.objects.bulk_create(

@@ -15,6 +15,7 @@ from core.errors import CounterpartError
 from core.events import record
 from core.files.stored_files import remove_file
 from core.progress import Progress, silent
+from corpus.batches import refuse_undone, undone_in
 from counterpart_statistics.aggregation import POSITIVE, Concluded, Method, Ties, certainty_of, conclusions, fit_votes
 from counterpart_statistics.aggregation.fit import describe_workers
 from counterpart_statistics.aggregation.votes import Votes
@@ -76,6 +77,7 @@ def aggregate_round(
     """
     require_pairs(round)
     former = list(Aggregation.objects.filter(round=round, method=method))
+    undone = undone_in(round.pool.collection)
     votes, codes, answers = read_round(round, progress=progress)
     judgments = votes.on_candidates
     if not judgments:
@@ -93,7 +95,7 @@ def aggregate_round(
     figures |= {name: worth[name] for name in SAID if worth[name] is not None}
     made = Aggregation(round=round, method=method, ties=ties, seed=seed, judgments=judgments, certainty=worth)
     parts = conclusions(votes, fit, ties, certainty)
-    how: dict[str, Any] = {"verdicts": figures["pairs"], "actor": actor, "progress": progress}
+    how: dict[str, Any] = {"verdicts": figures["pairs"], "undone": undone, "actor": actor, "progress": progress}
     if votes.candidates > LARGE:
         tables = _tables(parts, codes, votes.candidates, progress)
         stored = write_verdicts(f"verdicts/{round}-{method}", tables)
@@ -139,6 +141,7 @@ def _replace(
     rows: Columns | None,
     *,
     verdicts: int,
+    undone: int,
     actor: str,
     progress: Progress,
 ) -> None:
@@ -152,6 +155,7 @@ def _replace(
             there = Aggregation.objects.filter(round=round, method=method)
             if list(there) != former:
                 raise CounterpartError(f"Another process has counted the votes of round {round} meanwhile. Try again.")
+            refuse_undone(round.pool.collection, undone)
             there.delete()
             made.save()
             if rows:

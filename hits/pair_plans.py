@@ -83,7 +83,7 @@ def _hits_of_pairs(request: PlanRequest, rng: np.random.Generator) -> NDArray[np
 
 
 def newest_of(collection: Collection) -> Newest:
-    """Return by what a later plan knows what the collection holds now: nothing of it is ever removed."""
+    """Return by what a later plan knows what the collection holds now: no import of it is undone once it is packed."""
     held = {"images": collection.images, "captions": collection.captions, "matches": collection.matches}
     return {name: rows.aggregate(newest=Max("pk"))["newest"] or 0 for name, rows in held.items()}
 

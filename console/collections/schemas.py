@@ -8,9 +8,10 @@ from typing import Annotated, Any
 from django.db.models import QuerySet
 from ninja import Field, Schema
 
-from console.api.row_fields import address
+from console.api.row_fields import Named, address
 from console.pagination import count_of
-from corpus.models import Caption, Collection, Image, Match, Sample
+from corpus.batches import contents_of
+from corpus.models import Batch, Caption, Collection, Image, Match, Sample
 
 
 class SourceAnswer(Schema):
@@ -21,8 +22,26 @@ class SourceAnswer(Schema):
     rejected: Annotated[int, Field(validation_alias="n_rejected")]
 
 
+class BatchLine(Schema):
+    """An import: what it brought, from which file, by whom and when. ``undone_at``: when it was taken back."""
+
+    name: str
+    kind: str
+    brought: str
+    source: str
+    file: str
+    by: str
+    created_at: datetime
+    undone_at: datetime | None
+    undone_by: str
+
+    @staticmethod
+    def resolve_brought(batch: Batch) -> str:
+        return contents_of(batch)
+
+
 class CollectionAnswer(Schema):
-    """Captioned images that were imported together: counts of what it has."""
+    """Captioned images: counts of what a collection has, and its imports, the first one first."""
 
     name: str
     url: Annotated[str, Field(validation_alias="name"), address("collection")]
@@ -31,12 +50,32 @@ class CollectionAnswer(Schema):
     captions: Annotated[int, Field(validation_alias="n_captions")]
     samples: Annotated[int, Field(validation_alias="n_samples")]
     matches: Annotated[list[SourceAnswer], Field(validation_alias="by_source")]
+    batches: list[BatchLine]
     created_at: datetime
+
+    @staticmethod
+    def resolve_batches(collection: Collection) -> list[Batch]:
+        return list(collection.batches.all())
+
+
+class BatchAnswer(BatchLine):
+    """An import, its collection, the language of its captions where it is known, and what it brought by kind."""
+
+    collection: Named
+    language: str
+    counts: dict[str, int] | None
+
+
+class SourceLine(Schema):
+    """A match source of imports, by its collection's name and its own."""
+
+    name: Annotated[str, Field(validation_alias="place")]
+    first_import: Annotated[str, Field(validation_alias="name")]
 
 
 def counted_collections() -> QuerySet[Collection]:
     """Return the collections with ``n_images``, ``n_captions`` and ``n_samples``."""
-    return Collection.objects.annotate(
+    return Collection.objects.prefetch_related("batches").annotate(
         n_images=count_of(Image, "collection"),
         n_captions=count_of(Caption, "collection"),
         n_samples=count_of(Sample, "collection"),

@@ -8,7 +8,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from annotation.work.leases import end_idle_leases, idle_leases
 from annotation.work.standing import standing_of, standings
 from annotation.work.written_captions import as_lines, captions_of
-from console.inventory import remove
 from console.jobs import follow
 from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, researchers_only
@@ -78,22 +77,6 @@ def round_close(request: StaffRequest, name: str) -> HttpResponse:
         "trouble": trouble,
     }
     return render(request, "console/rounds/close.html", context, status=409 if trouble else 200)
-
-
-@researchers_only.fills
-def round_discard(request: StaffRequest, name: str) -> HttpResponse:
-    """Remove a draft round once confirmed."""
-    round = get_object_or_404(Round, name=name)
-    trouble = ""
-    if request.method == "POST":
-        try:
-            remove("round", name, actor=request.user.get_username())
-            messages.success(request, f"The draft {name} is discarded.")
-            return redirect("pool", round.pool.name)
-        except CounterpartError as error:
-            trouble = str(error)
-    context = {"round": round, "trouble": trouble}
-    return render(request, "console/rounds/round_discard.html", context, status=409 if trouble else 200)
 
 
 @takes_uploads(LARGEST_UPLOAD)

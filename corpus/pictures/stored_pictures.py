@@ -284,7 +284,7 @@ def pictures_stored(
             refused.append(f"{files[key].name} ({error.reason})")
 
     if files:
-        _remove_unused(collection_name, _left_behind(collection_name))
+        _remove_unused(_left_behind(collection_name))
     try:
         with ThreadPoolExecutor(os.cpu_count()) as threads:
             for _ in tracked(threads.map(store, files), "storing pictures", progress, total=len(files), every=50):
@@ -295,14 +295,18 @@ def pictures_stored(
             raise CounterpartError(f"{files_are}: {some_of(refused)}. Replace them, or pass --skip-broken.")
         yield {key: stored[key] for key in files if key in stored}
     except BaseException:
-        _remove_unused(collection_name, {picture.file for picture in stored.values()})
+        _remove_unused({picture.file for picture in stored.values()})
         raise
 
 
-def _remove_unused(collection_name: str, files: set[str]) -> None:
-    used = Image.objects.filter(collection__name=collection_name).values_list("file", flat=True)
-    for file in files.difference(used):
+def _remove_unused(files: set[str]) -> None:
+    for file in files - used_pictures():
         default_storage.delete(file)
+
+
+def used_pictures() -> set[str]:
+    """Return the files of all images: those of a renamed collection are in the folder of its first name."""
+    return set(Image.objects.exclude(file="").values_list("file", flat=True).iterator())
 
 
 def _left_behind(collection_name: str) -> set[str]:

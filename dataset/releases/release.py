@@ -14,6 +14,7 @@ from core.events import record
 from core.progress import Progress, silent, tracked
 from core.text import counted
 from core.work.authority import check_authority
+from corpus.batches import refuse_undone, undone_in
 from corpus.matches import seal_source
 from corpus.models import Collection, Match, Sample
 from corpus.samples import read_ids
@@ -72,6 +73,7 @@ def release(parameters: ReleaseParameters, *, released_by: User | None = None, p
     excluded = parameters.exclude_captions
     captions = read_ids(excluded) if excluded else ()
     version = _unreleased(parameters.version, collection, sample, released_by)
+    undone = undone_in(collection)
     with _alone(version), tempfile.TemporaryDirectory() as temporary:
         sources = [term.source for term in policies.merge if term.source != Match.ORIGINAL]
         merged = {source: collection.matches.filter(source=source).count() for source in sources}
@@ -93,7 +95,7 @@ def release(parameters: ReleaseParameters, *, released_by: User | None = None, p
         version.manifest_sha256 = hashlib.sha256(manifest_bytes(version.manifest)).hexdigest()
         matches = _matches(version, contents, policies.positive_levels)
         with written_files(version, files, progress=progress):
-            _enter(version, rounds, matches, merged, progress)
+            _enter(version, rounds, matches, merged, undone, progress)
     seal_folder(version)
     return version
 
@@ -227,10 +229,15 @@ def _alone(version: Version) -> Iterator[None]:
 
 
 def _enter(
-    version: Version, rounds: Sequence[Round], matches: list[Match], merged: Mapping[str, int], progress: Progress
+    version: Version,
+    rounds: Sequence[Round],
+    matches: list[Match],
+    merged: Mapping[str, int],
+    undone: int,
+    progress: Progress,
 ) -> None:
     """Store the version with its matches, seal its sources, and announce the release: all, or after an error nothing.
-    Raises CounterpartError if its name was taken or a merged source has grown meanwhile."""
+    Raises CounterpartError if its name was taken, a merged source has grown or an import was undone meanwhile."""
     collection = version.collection
     with transaction.atomic():
         check_authority()
@@ -239,6 +246,7 @@ def _enter(
                 version.save(force_insert=True)
         except IntegrityError as error:
             raise _taken(version.name) from error
+        refuse_undone(collection, undone)
         version.rounds.set(rounds)
         for source in (version.name, *merged):
             seal_source(collection, source)

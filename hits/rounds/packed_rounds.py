@@ -13,6 +13,7 @@ from core.progress import Progress, silent
 from core.seeds import LARGEST_SEED
 from core.text import check_name
 from core.work.authority import check_authority
+from corpus.batches import refuse_undone, undone_in
 from corpus.models import Image
 from hits.controls import Avoided, Keys, avoided_pairs, known_matches, original_pairs, spared_originals
 from hits.judge_designs import JudgeDesign, queries_of
@@ -52,6 +53,7 @@ def pack_round(
     seed = parameters.seed
     if seed is None:
         seed = existing.seed if existing else secrets.randbelow(LARGEST_SEED + 1)
+    undone = undone_in(pool.collection)
     newest = existing.summary.get("newest") if existing else newest_of(pool.collection)
     avoided = existing.summary.get("avoided", []) if existing else avoided_pairs(pool.collection)
     judge = parameters.judge_design(queries_of(pool))
@@ -75,7 +77,7 @@ def pack_round(
     fields["summary"] = _summary(pool, plan, parameters, costs, judge) | {"newest": newest}
     fields["summary"] |= {"avoided": avoided} if avoided else {}
     try:
-        return _write(name, fields, plan, actor, progress)
+        return _write(name, fields, plan, undone, actor, progress)
     except IntegrityError:
         if _find(name):  # another process packed a round with this name in the meantime
             return pack_round(name, pool, parameters, actor=actor, progress=progress)
@@ -280,8 +282,9 @@ def _summary(pool: Pool, plan: Plan, parameters: PackParameters, costs: Costs, j
 
 
 @transaction.atomic
-def _write(name: str, fields: dict[str, Any], plan: Plan, actor: str, progress: Progress) -> Round:
+def _write(name: str, fields: dict[str, Any], plan: Plan, undone: int, actor: str, progress: Progress) -> Round:
     check_authority()
+    refuse_undone(fields["pool"].collection, undone)
     wording = TASK_TYPES[fields["task"]].latest_wording
     packed = Round.objects.create(name=name, join_key=secrets.token_urlsafe(24), wording=wording, **fields)
     write_hits(packed, plan, first=1, seats=packed.replication, progress=progress)

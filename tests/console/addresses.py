@@ -30,7 +30,7 @@ OF_PLATFORMS = {
     *("audit", "audit_start", "audit_repair", "round_calls_send"),
 }
 GUARDED = {pattern.name: pattern for pattern in urls.urlpatterns if pattern.name not in OPEN_TO_ALL}
-ANY = {"int": 1, "slug": "any", "str": "any", "uuid": "00000000-0000-0000-0000-000000000000"}
+ANY = {"int": 1, "slug": "any", "path": "any", "str": "any", "uuid": "00000000-0000-0000-0000-000000000000"}
 
 
 def address(name: str) -> str:
@@ -64,6 +64,8 @@ def addresses_of_the_site(lasting_site) -> dict[str, str]:
         (("review_second",), [*pair, 1]),
         (("collection", "side_by_side", "embeddings", "matches", "sample", "test", "leaderboard"), ["zoo"]),
         (("run_register", "queue", "queue_refresh", "clean_up", "two_reviewers"), ["zoo"]),
+        (("batch_undo",), [site.collection.batches.create(name="zoo-1", kind="matches", source="cxc", counts={}).name]),
+        (("rename",), ["collection", "zoo"]),
         (("sample_captions",), [site.round.pool.sample.name]),
         (("test_items",), [tested.name]),
         (("annotator", "annotator_origin", "training", "curve", "train"), ["overlap"]),

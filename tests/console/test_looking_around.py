@@ -61,8 +61,8 @@ def draft(zoo) -> Round:
 
 def test_without_a_word_every_kind_is_counted(draft):
     assert figures("list") == {
-        "collections": 1, "annotators": 0, "samples": 1, "galleries": 0, "retrievals": 0, "pools": 1, "rounds": 1,
-        "versions": 0, "jobs": 0,
+        "collections": 1, "batches": 0, "sources": 0, "annotators": 0, "samples": 1, "tests": 0, "galleries": 0,
+        "retrievals": 0, "pools": 1, "rounds": 1, "versions": 0, "jobs": 0,
     }  # fmt: skip
 
 
@@ -120,7 +120,7 @@ def test_a_gallery_goes_with_its_files_and_before_its_collection(db, tmp_path, c
     gallery = import_gallery("sea", collection=make_collection("ports"), path=path)
     files = [*files_of(gallery), store_array(f"{kept_in(gallery, make_annotator(), 'images')}/0", np.ones((5, 2)))]
     assert figures("show", "gallery", "sea")["captions"] == 5
-    with pytest.raises(CommandError, match=r"1 galleries \(sea\)"):
+    with pytest.raises(CommandError, match=r"1 gallery \(sea\)"):
         removed("collection", "ports")
     with commit(execute=True):
         removed("gallery", "sea")
@@ -133,7 +133,7 @@ def test_a_gallery_goes_with_its_files_and_before_its_collection(db, tmp_path, c
 def test_a_job_is_shown_by_its_number(db):
     job = Job.objects.create(title="Plan round x", task="hits.tasks.plan_round")
     assert figures("show", "job", job.pk)["state"] == "queued"
-    with pytest.raises(CommandError, match=r"1 processes \(queued\)"):
+    with pytest.raises(CommandError, match=r"1 process \(queued\)"):
         removed("job", job.pk)
     Job.objects.update(state="done")
     removed("job", job.pk)
@@ -168,7 +168,7 @@ def test_from_the_round_to_the_collection_everything_can_go(draft, commit):
 
 def test_a_published_round_and_a_version_stay(zoo):
     made = make_round(zoo)
-    with pytest.raises(CommandError, match=r"1 publications \(browser\)"):
+    with pytest.raises(CommandError, match=r"1 publication \(browser\)"):
         removed("round", made)
     release_version("v1", collection=zoo, sample=made.pool.sample, merge="original")
     with pytest.raises(CommandError, match="v1"):
@@ -191,7 +191,7 @@ def test_an_annotator_whose_lists_a_pool_uses_stays(zoo):
     retrieval = make_retrieval(make_annotator(), sample)
     make_pool(sample, [retrieval], "top5")
     for thing, name in (("annotator", "overlap"), ("retrieval", retrieval.pk)):
-        with pytest.raises(CommandError, match=r"1 pools \(top5\)"):
+        with pytest.raises(CommandError, match=r"1 pool \(top5\)"):
             removed(thing, name)
 
 

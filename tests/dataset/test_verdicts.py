@@ -163,5 +163,5 @@ def test_the_number_of_queries_does_not_grow_with_the_round(django_assert_max_nu
     large = make_round(hits=12, candidates=4)
     for hit in large.hits.all():
         answer(hit, 1, 2, 3, 4)
-    with django_assert_max_num_queries(24):
+    with django_assert_max_num_queries(28):
         aggregate_round(large)

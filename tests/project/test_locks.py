@@ -157,7 +157,7 @@ def test_payments_are_locked_while_a_list_of_them_is_checked():
 def test_verdicts_of_a_round_are_replaced_by_one_at_a_time():
     made = make_round()
     answer(made.hits.get(), 1, 4)
-    assert locked_by(lambda: aggregate_round(made)) == {Round}
+    assert locked_by(lambda: aggregate_round(made)) == {Round, Collection}
 
 
 def test_reviews_lock_the_collection(person):

@@ -8,7 +8,8 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from console.inventory import counts, listed
-from console.inventory_rows import THINGS, Figures
+from console.inventory_rows import THINGS
+from console.things import Figures
 from core.commands import ActCommand
 from core.progress import TerminalBar
 

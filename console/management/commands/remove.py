@@ -6,8 +6,7 @@ from django.core.management.base import CommandParser
 
 from console.inventory import check_removable, find, remove, singular
 from console.inventory_rows import THINGS
-from core.commands import ActCommand
-from core.errors import CounterpartError
+from core.commands import ActCommand, ask
 from core.progress import TerminalBar
 
 
@@ -31,16 +30,7 @@ class Command(ActCommand):
         name = options["name"]
         check_removable(*find(thing, name))
         if not options["yes"]:
-            _ask(f"Remove {singular(thing)} {name}? This cannot be undone. [y/N] ")
+            question = f"Remove {singular(thing)} {name}? This cannot be undone. [y/N] "
+            ask(question, otherwise="Nothing was removed.")
         remove(thing, name, actor="remove")
         return {"removed": f"{singular(thing)} {name}"}
-
-
-def _ask(question: str) -> None:
-    """Raise CounterpartError unless the answer is yes."""
-    try:
-        answer = input(question)
-    except EOFError:
-        answer = ""
-    if answer.strip().lower() not in ("y", "yes"):
-        raise CounterpartError("Nothing was removed. Answer y, or pass --yes.")

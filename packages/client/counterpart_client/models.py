@@ -55,6 +55,20 @@ class UploadAnswer(BaseModel):
     put: SignedPut | None
 
 
+class BatchLine(BaseModel):
+    """An import: what it brought, from which file, by whom and when. ``undone_at``: when it was taken back."""
+
+    name: str
+    kind: str
+    brought: str
+    source: str
+    file: str
+    by: str
+    created_at: AwareDatetime
+    undone_at: AwareDatetime | None
+    undone_by: str
+
+
 class SourceAnswer(BaseModel):
     """How many matches a source has, and how many of these it judged to be no match."""
 
@@ -649,6 +663,30 @@ class Events(BaseModel):
     next: str | None
 
 
+class BatchAnswer(BaseModel):
+    """An import, its collection, the language of its captions where it is known, and what it brought by kind."""
+
+    name: str
+    kind: str
+    brought: str
+    source: str
+    file: str
+    by: str
+    created_at: AwareDatetime
+    undone_at: AwareDatetime | None
+    undone_by: str
+    collection: str
+    language: str
+    counts: dict[str, int] | None
+
+
+class NameAnswer(BaseModel):
+    """A kind of thing, and its name from now on."""
+
+    kind: str
+    name: str
+
+
 class WebhookAnswer(BaseModel):
     """
     A webhook: it is ``on``, ``failing`` since its last success, or ``off`` for a ``reason``, empty if its owner
@@ -690,7 +728,7 @@ class DeliveryAnswer(BaseModel):
 
 
 class CollectionAnswer(BaseModel):
-    """Captioned images that were imported together: counts of what it has."""
+    """Captioned images: counts of what a collection has, and its imports, the first one first."""
 
     name: str
     url: str
@@ -699,6 +737,7 @@ class CollectionAnswer(BaseModel):
     captions: int
     samples: int
     matches: list[SourceAnswer]
+    batches: list[BatchLine]
     created_at: AwareDatetime
 
 

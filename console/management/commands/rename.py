@@ -1,0 +1,29 @@
+"""rename THING NAME NEW: give something another name."""
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from console.inventory import rename, singular
+from console.inventory_rows import THINGS
+from core.commands import ActCommand
+from core.progress import TerminalBar
+
+
+class Command(ActCommand):
+    step = "collection"
+    help = (
+        "Give something another name. What a released version, or a platform, carries by its name keeps it. Files stay "
+        "where they are."
+    )
+    figures = True
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        words = ", ".join(singular(word) for word, thing in THINGS.items() if thing.key != "id")
+        parser.add_argument("thing", metavar="THING", help=words)
+        parser.add_argument("name", metavar="NAME", help="its name; of a match source COLLECTION/SOURCE")
+        parser.add_argument("new", metavar="NEW", help="its name from now on")
+
+    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
+        rename(options["thing"], options["name"], options["new"], actor="rename")
+        return {"renamed": f"{singular(options['thing'])} {options['name']}", "to": options["new"]}
