@@ -35,17 +35,18 @@ class OwnOptions(DjangoHelpFormatter):
 class ActCommand(BaseCommand):
     """A command that parses its options, calls one function and prints the result.
 
-    A subclass defines ``act(progress, **options)``, which returns the text to print. If it sets ``figures``, ``act``
-    may also return a dict of figures and lists of rows: printed as ``name: value`` lines with labels and units, or by
-    key as JSON with ``--json``. If it sets ``parameters``, their options are the command's, and ``act`` gets an
-    instance of them as ``parameters``. ``step`` is one of ``command_help.STEPS``: ``manage.py help`` lists it there.
+    A subclass defines ``act(**options)``, which returns the text to print; ``progress`` is among the options. If it
+    sets ``figures``, ``act`` may also return a dict of figures and lists of rows: printed as ``name: value`` lines with
+    labels and units, or by key as JSON with ``--json``. If it sets ``parameters``, their options are the command's, and
+    ``act`` gets an instance of them as ``parameters``. ``step`` is one of ``command_help.STEPS``: ``manage.py help``
+    lists it there.
     """
 
     step: ClassVar[str] = "site"
     figures = False
     parameters: ClassVar[type[Parameters] | None] = None
     requires_migrations_checks = True
-    requires_system_checks = ("settings",)  # those of the addresses import every page
+    requires_system_checks: tuple[str, ...] = ("settings",)  # those of the addresses import every page
     suppressed_base_arguments = DjangoHelpFormatter.show_last  # Django's own options, half of all: still accepted
 
     def run_from_argv(self, argv: list[str]) -> None:
@@ -70,7 +71,7 @@ class ActCommand(BaseCommand):
         if self.parameters:
             self.parameters.add_options(parser)
 
-    def act(self, progress: TerminalBar, *args: Any, **options: Any) -> str | dict[str, Any]:
+    def act(self, *args: Any, **options: Any) -> str | dict[str, Any]:
         raise NotImplementedError(f"{type(self).__module__} has no act")
 
     def execute(self, *args: Any, **options: Any) -> str | None:
@@ -107,7 +108,7 @@ class ActCommand(BaseCommand):
         if self.parameters:
             options["parameters"] = self.parameters.from_options(options)
         try:
-            outcome = self.act(progress, **options)
+            outcome = self.act(progress=progress, **options)
         finally:
             progress.close()
         if not isinstance(outcome, dict):

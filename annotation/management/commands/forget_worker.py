@@ -1,5 +1,3 @@
-"""Erase a worker's platform ids."""
-
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -7,7 +5,6 @@ from django.core.management.base import CommandParser
 from annotation.people.erasure import check_forgettable, forget_worker
 from core.commands import ActCommand
 from core.errors import CounterpartError
-from core.progress import TerminalBar
 from core.text import counted
 
 
@@ -19,7 +16,7 @@ class Command(ActCommand):
         parser.add_argument("id", help="the worker's pseudonym")
         parser.add_argument("--yes", action="store_true", help="do not ask first")
 
-    def act(self, progress: TerminalBar, **options: Any) -> str:
+    def act(self, **options: Any) -> str:
         pseudonym = options["id"]
         check_forgettable(pseudonym)
         if not options["yes"] and not _confirmed(pseudonym):

@@ -1,5 +1,3 @@
-"""Make, list and revoke invitations to a round of the browser pool."""
-
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -8,7 +6,6 @@ from annotation.judging.links import invitation_link
 from annotation.models import Invitation
 from annotation.people.admission import make_invitations, revoke_invitations
 from core.errors import CounterpartError
-from core.progress import TerminalBar
 from core.untrusted import whole_number
 from hits.models import Round
 from hits.round_commands import RoundCommand
@@ -26,7 +23,7 @@ class Command(RoundCommand):
         acts.add_argument("--list", action="store_true", help="list all invitations and who used them")
         acts.add_argument("--revoke", metavar="N,M", help="make the unused invitations with these numbers void")
 
-    def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> dict[str, Any]:
+    def act(self, *, round: Round, **options: Any) -> dict[str, Any]:
         if options["count"] is not None:
             return {"made": [_row(one) for one in make_invitations(round, options["count"], by="invite")]}
         if options["revoke"] is not None:

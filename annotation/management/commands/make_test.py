@@ -1,10 +1,7 @@
-"""Make a qualification test."""
-
 from typing import Any
 
 from annotation.people.qualification_tests import QualificationParameters, make_qualification
 from core.commands import ActCommand
-from core.progress import TerminalBar
 from core.text import counted
 
 
@@ -16,7 +13,7 @@ class Command(ActCommand):
     )
     parameters = QualificationParameters
 
-    def act(self, progress: TerminalBar, *, parameters: QualificationParameters, **options: Any) -> str:
+    def act(self, *, parameters: QualificationParameters, **options: Any) -> str:
         test = make_qualification(parameters, actor="make_test")
         of = "sentence" if parameters.sentences else "pair"
         return (

@@ -1,11 +1,8 @@
-"""Change what a round may cost."""
-
 from typing import Any
 
 from django.core.management.base import CommandParser
 
 from annotation.money.budget import set_ceiling
-from core.progress import TerminalBar
 from hits.models import Round
 from hits.round_commands import RoundCommand
 
@@ -18,6 +15,6 @@ class Command(RoundCommand):
         super().add_arguments(parser)
         parser.add_argument("ceiling", help="US dollars")
 
-    def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> str:
+    def act(self, *, round: Round, **options: Any) -> str:
         round = set_ceiling(round, options["ceiling"], actor="set_ceiling")
         return f"Round {round} may cost ${round.ceiling}."

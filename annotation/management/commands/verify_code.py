@@ -1,12 +1,9 @@
-"""Check a worker's code."""
-
 from typing import Any
 
 from django.core.management.base import CommandParser
 
 from annotation.people.receipts import verify_code
 from core.commands import ActCommand
-from core.progress import TerminalBar
 
 
 class Command(ActCommand):
@@ -17,7 +14,7 @@ class Command(ActCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("code", help="as the worker copied it; capitals and spaces do not matter")
 
-    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
+    def act(self, **options: Any) -> dict[str, Any]:
         proof = verify_code(options["code"])
         return {
             "genuine": "yes",

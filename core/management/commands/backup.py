@@ -1,5 +1,3 @@
-"""backup FILE: write the database, the stored files and the keys to one file."""
-
 from pathlib import Path
 from typing import Any
 

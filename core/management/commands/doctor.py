@@ -4,17 +4,16 @@ from django.core.management.base import CommandError
 
 from core.commands import ActCommand, as_json
 from core.health.checks import examine
-from core.progress import TerminalBar
 
 
 class Command(ActCommand):
     step = "site"
     help = "Find what is wrong with this installation; each finding names the line to change."
     figures = True
-    requires_system_checks = []  # they are findings here
+    requires_system_checks = ()  # they are findings here
     requires_migrations_checks = False
 
-    def act(self, progress: TerminalBar, **options: Any) -> str:
+    def act(self, **options: Any) -> str:
         findings = list(examine())
         wrong = [finding for finding in findings if finding.change]
         if options["json"]:

@@ -1,5 +1,3 @@
-"""restore FILE [--replace] [--yes]: put a backup in the place of the database, the stored files and the keys."""
-
 from pathlib import Path
 from typing import Any
 

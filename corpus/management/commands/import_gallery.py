@@ -1,5 +1,3 @@
-"""import_gallery NAME PATH --collection C: list items to search that stay in files."""
-
 from dataclasses import asdict
 from typing import Any
 

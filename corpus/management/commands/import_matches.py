@@ -1,5 +1,3 @@
-"""import_matches COLLECTION --source NAME PATH: import matches known from elsewhere."""
-
 from dataclasses import asdict
 from typing import Any
 

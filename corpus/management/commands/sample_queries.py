@@ -1,10 +1,7 @@
-"""sample_queries NAME --collection C --images N|FILE --captions N|FILE: choose the queries of a round."""
-
 from dataclasses import asdict
 from typing import Any
 
 from core.commands import ActCommand
-from core.progress import TerminalBar
 from core.text import counted
 from corpus.collection_parameters import SampleParameters
 from corpus.models import Collection
@@ -20,7 +17,7 @@ class Command(ActCommand):
     figures = True
     parameters = SampleParameters
 
-    def act(self, progress: TerminalBar, *, parameters: SampleParameters, **options: Any) -> str | dict[str, Any]:
+    def act(self, *, parameters: SampleParameters, **options: Any) -> str | dict[str, Any]:
         wanted = asdict(parameters) | {"collection": Collection.objects.named(parameters.collection)}
         sample = sample_queries(**wanted)
         images = sample.images.count()

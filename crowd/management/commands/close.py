@@ -1,10 +1,7 @@
-"""Close a round."""
-
 from typing import Any
 
 from annotation.models import Assignment
 from annotation.work.standing import standing_of
-from core.progress import TerminalBar
 from crowd.posting.publication import close_round
 from hits.models import Round
 from hits.round_commands import RoundCommand
@@ -17,7 +14,7 @@ class Command(RoundCommand):
         "it has judgments that were given elsewhere."
     )
 
-    def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> str:
+    def act(self, *, round: Round, **options: Any) -> str:
         round = close_round(round, actor="close")
         standing = standing_of(round)
         still = standing.work[Assignment.State.LEASED]

@@ -1,5 +1,3 @@
-"""emulate PLATFORM: start an emulator, as ``python -m counterpart_emulators.mturk`` does."""
-
 from typing import Any, ClassVar
 
 from django.core.management.base import CommandParser
@@ -7,7 +5,6 @@ from django.core.management.base import CommandParser
 from core.command_groups import CommandGroup
 from core.commands import ActCommand
 from core.errors import CounterpartError
-from core.progress import TerminalBar
 from counterpart_emulators.command import Program
 from counterpart_emulators.inputs import InputError
 from counterpart_emulators.mturk.__main__ import PROGRAM as MTURK
@@ -17,12 +14,12 @@ from counterpart_emulators.prolific.__main__ import PROGRAM as PROLIFIC
 class Emulator(ActCommand):
     program: ClassVar[Program]
     requires_migrations_checks = False  # the emulator keeps nothing in the database
-    requires_system_checks: list[str] = []
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         self.program.add_options(parser)
 
-    def act(self, progress: TerminalBar, **options: Any) -> str:
+    def act(self, **options: Any) -> str:
         try:
             return self.program.run(options, say=self._say)
         except InputError as error:

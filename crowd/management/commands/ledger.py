@@ -1,12 +1,9 @@
-"""Show a round's ledger."""
-
 from typing import Any
 
 from django.core.management.base import CommandParser
 
 from annotation.money.ledger import accounts_of, earners_of, owed_to_simulated
 from annotation.money.wages import timing_of
-from core.progress import TerminalBar
 from crowd.calls.funds import costs_of
 from hits.models import Round
 from hits.round_commands import RoundCommand
@@ -31,7 +28,7 @@ class Command(RoundCommand):
             "reserved, and what the account has left",
         )
 
-    def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> dict[str, Any]:
+    def act(self, *, round: Round, **options: Any) -> dict[str, Any]:
         if options["platform"]:
             return {"round": round.name, **costs_of(round).as_figures()}
         timing = timing_of(round, elapsed=True)

@@ -1,5 +1,3 @@
-"""Write to the workers of a round."""
-
 from typing import Any
 
 from django.core.management.base import CommandParser

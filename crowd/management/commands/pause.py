@@ -1,5 +1,3 @@
-"""Pause a round, or resume it."""
-
 from typing import Any
 
 from django.core.management.base import CommandParser

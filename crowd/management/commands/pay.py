@@ -1,5 +1,3 @@
-"""pay ACT …: what workers get beyond the rewards, and payments outside the site."""
-
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +23,7 @@ class Bonus(ActCommand):
     help = "Give the worker of an assignment a bonus; the same reason again gives no second one."
     parameters = BonusParameters
 
-    def act(self, progress: TerminalBar, *, parameters: BonusParameters, **options: Any) -> str:
+    def act(self, *, parameters: BonusParameters, **options: Any) -> str:
         work = Assignment.objects.numbered(parameters.assignment)
         by = str(person_named(parameters.by))
         payment = owe_bonus(work, amount=parameters.amount, reason=parameters.reason, actor=by)
@@ -67,7 +65,7 @@ class Outage(RoundCommand):
         parser.add_argument("--reason", required=True, help="the fault; recorded in the event log")
         parser.add_argument("--by", required=True, metavar="USER", help="the member of staff who decides it")
 
-    def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> str:
+    def act(self, *, round: Round, **options: Any) -> str:
         key = options["work"]
         work = Assignment.objects.filter(hit__round=round)
         listed = work.filter(visit__in=Visit.objects.listed().filter(external_id=key))
@@ -88,7 +86,7 @@ class List(RoundCommand):
         super().add_arguments(parser)
         parser.add_argument("--csv", type=Path, required=True, help="the file to write; it must not exist")
 
-    def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> str:
+    def act(self, *, round: Round, **options: Any) -> str:
         path = options["csv"]
         wages = wages_of(round)
         listed = write_wages(round)
@@ -111,7 +109,7 @@ class Mark(RoundCommand):
         super().add_arguments(parser)
         parser.add_argument("--csv", type=Path, required=True, help="the list, as pay list wrote it")
 
-    def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> str:
+    def act(self, *, round: Round, **options: Any) -> str:
         marked = mark_wages(round, read_list(options["csv"]), actor="pay mark")
         before = f" {marked.before} were marked before." if marked.before else ""
         paid = counted(marked.payments, "payment")

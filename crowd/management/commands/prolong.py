@@ -1,5 +1,3 @@
-"""Keep a round's postings open for longer."""
-
 from typing import Any
 
 from django.core.management.base import CommandParser

@@ -1,5 +1,3 @@
-"""Publish a round on a channel."""
-
 from typing import Any
 
 from django.core.management.base import CommandParser

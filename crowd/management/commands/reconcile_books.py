@@ -1,5 +1,3 @@
-"""Compare a round with its platform."""
-
 from typing import Any
 
 from django.core.management.base import CommandParser

@@ -1,12 +1,9 @@
-"""Ask a worker to return work."""
-
 from typing import Any
 
 from django.core.management.base import CommandParser
 
 from annotation.models import Assignment
 from core.commands import ActCommand
-from core.progress import TerminalBar
 from crowd.messages import request_return
 
 
@@ -20,7 +17,7 @@ class Command(ActCommand):
         parser.add_argument("assignment", type=int, help="the assignment's number, as its page shows it")
         parser.add_argument("--reason", required=True, help="what the worker reads")
 
-    def act(self, progress: TerminalBar, **options: Any) -> str:
+    def act(self, **options: Any) -> str:
         assignment = Assignment.objects.numbered(options["assignment"])
         request_return(assignment, reason=options["reason"], by="request_return")
         return f"The worker of assignment {assignment.pk} was asked to return it."

@@ -1,5 +1,3 @@
-"""Subscribe the site to Prolific's events."""
-
 from typing import Any
 
 from django.conf import settings
@@ -8,7 +6,6 @@ from django.urls import reverse
 
 from core.commands import ActCommand
 from core.errors import CounterpartError
-from core.progress import TerminalBar
 from crowd.channels.base import ChannelError
 from crowd.channels.prolific.client import NAMES, client_for
 from crowd.channels.prolific.workspaces import subscribe
@@ -23,7 +20,7 @@ class Command(ActCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--environment", choices=NAMES, default=NAMES[0], help="default: %(default)s")
 
-    def act(self, progress: TerminalBar, **options: Any) -> str:
+    def act(self, **options: Any) -> str:
         address = settings.SITE_URL + reverse("crowd:hook", args=["prolific", options["environment"]])
         try:
             secret = subscribe(client_for(options["environment"]), address)

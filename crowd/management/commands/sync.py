@@ -1,5 +1,3 @@
-"""Sync a round with its platform."""
-
 from typing import Any
 
 from core.errors import CounterpartError

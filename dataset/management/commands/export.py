@@ -1,5 +1,3 @@
-"""export NAME --format F --out PATH: a version in a format, or the captions that workers of a round wrote."""
-
 from argparse import SUPPRESS
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,3 @@
-"""import_judgments ROUND PATH: take judgments that were given elsewhere into a round."""
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,3 @@
-"""turn ROUND [NAME]: teach annotators by the version with a round, and pack what they propose beyond it."""
-
 from typing import Any
 
 from core.commands import ActCommand

@@ -1,5 +1,3 @@
-"""demo_collection NAME [--images N] [--seed S]: draw a demo collection."""
-
 from typing import Any
 
 from django.core.management.base import CommandParser

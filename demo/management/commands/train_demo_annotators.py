@@ -1,5 +1,3 @@
-"""train_demo_annotators [NAME ...]: train the weights of the demo's annotators that the source contains."""
-
 from typing import Any
 
 from django.core.management.base import CommandParser

@@ -1,5 +1,3 @@
-"""add ROUND: what it costs to score further models by a round or to continue its audit, and the HITs."""
-
 from pathlib import Path
 from typing import Any
 

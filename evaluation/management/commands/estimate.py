@@ -1,5 +1,3 @@
-"""estimate ROUND: the scores of its models from the queries that were judged whole, with intervals."""
-
 from typing import Any
 
 from core.commands import ActCommand

@@ -1,5 +1,3 @@
-"""plan NAME: what designs cost and reach, predicted from a judged round or priors, or replayed on a finished round."""
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any

@@ -1,5 +1,3 @@
-"""pack ROUND --pool P, or --sample S: pack a pool into a draft round and print its counts and cost."""
-
 from typing import Any
 
 from django.core.management.base import CommandParser

@@ -1,5 +1,3 @@
-"""plan_round ROUND: sample queries, retrieve, pool and pack, now or as a job in the background."""
-
 from typing import Any
 
 from django.core.management.base import CommandParser

@@ -1,5 +1,3 @@
-"""active_learning COLLECTION --kind K [--score S,...]: how to choose the images that get captions next."""
-
 from pathlib import Path
 from typing import Any
 

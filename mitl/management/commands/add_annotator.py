@@ -1,5 +1,3 @@
-"""add_annotator NAME --kind K [--checkpoint PATH] [--option K=V ...]: add an annotator."""
-
 from argparse import ArgumentTypeError
 from typing import Any
 
@@ -7,7 +5,6 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.parameters import values_of
-from core.progress import TerminalBar
 from mitl.annotators import kind_of
 from mitl.registration import AddParameters, add_annotator
 
@@ -52,7 +49,7 @@ class Command(ActCommand):
         super().add_arguments(parser)
         add_setting_option(parser, "a setting; may be repeated")
 
-    def act(self, progress: TerminalBar, *, parameters: AddParameters, **options: Any) -> str:
+    def act(self, *, parameters: AddParameters, **options: Any) -> str:
         if parameters.tell_settings:
             return settings_of(parameters.kind)
         annotator = add_annotator(

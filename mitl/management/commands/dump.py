@@ -1,5 +1,3 @@
-"""dump RETRIEVAL FILE: write the lists of a search as a rankings file."""
-
 import json
 from pathlib import Path
 from typing import Any
@@ -9,7 +7,6 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.files.stored_files import whole_file
-from core.progress import TerminalBar
 from mitl.models import Retrieval
 from mitl.search.gallery import rankings_of
 
@@ -27,7 +24,7 @@ class Command(ActCommand):
         parser.add_argument("retrieval", type=int, metavar="RETRIEVAL", help="number of the search")
         parser.add_argument("file", type=Path, metavar="FILE", help="file to write, .json; it must not exist")
 
-    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
+    def act(self, **options: Any) -> dict[str, Any]:
         number = options["retrieval"]
         path = options["file"]
         if path.suffix != ".json":

@@ -1,12 +1,9 @@
-"""export_annotator NAME FILE [--half]: write a trained annotator to a file."""
-
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
-from core.progress import TerminalBar
 from mitl.models import Annotator
 from mitl.registration import export_annotator
 
@@ -25,7 +22,7 @@ class Command(ActCommand):
             "--half", action="store_true", help="store floats in 16 bits: half the size, slightly less exact"
         )
 
-    def act(self, progress: TerminalBar, **options: Any) -> str:
+    def act(self, **options: Any) -> str:
         annotator = Annotator.objects.all_named([options["name"]])[0]
         size = export_annotator(annotator, options["file"], half=options["half"])
         return f"{annotator}: {size:,} bytes in {options['file']}; kind {annotator.kind}."

@@ -1,5 +1,3 @@
-"""import_embeddings GALLERY ANNOTATOR PATH: embeddings of a gallery's items that were made elsewhere."""
-
 from pathlib import Path
 from typing import Any
 

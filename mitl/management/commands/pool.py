@@ -1,5 +1,3 @@
-"""pool NAME --collection C --annotators A,B --queries SAMPLE: join top lists into pairs to be judged."""
-
 from argparse import Action, ArgumentParser, Namespace
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""train_annotator NAME --collection C [--matches SOURCE] [--loss L] [--seed S]: train on the training split."""
-
 from dataclasses import asdict
 from typing import Any
 
