@@ -115,6 +115,7 @@ def make_pool(parameters: PoolParameters, *, actor: str, progress: Progress = si
         control_depth=parameters.control_depth,
         direction=parameters.direction,
         beyond=parameters.beyond,
+        accept_blind=parameters.accept_blind,
         seed=parameters.seed,
         actor=actor,
         progress=progress,

@@ -105,6 +105,9 @@ class Retrieval(models.Model):
     file = models.CharField(max_length=400)
     sha256 = models.CharField(max_length=64)
     seconds = models.FloatField()
+    report = models.JSONField(
+        default=dict, help_text="What the lists say of the search (``mitl.search.search_report``)."
+    )
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta:

@@ -23,6 +23,7 @@ from counterpart_statistics.pair_codes import pair_codes
 from mitl.models import Annotator, Direction, Pool, Proposal, Retrieval
 from mitl.overlaps import count_overlap
 from mitl.search.gallery import RankedLists, SearchGallery, load_lists, open_gallery
+from mitl.search.search_report import refuse_blind
 from mitl.search.store import newest_retrievals
 
 # Two pools of one name are the same if these agree, and the searches that they are made of.
@@ -60,6 +61,7 @@ def pool_proposals(
     control_depth: int = 25,
     direction: str = "both",
     beyond: str = "",
+    accept_blind: bool = False,
     listed: corpus.models.Gallery | None = None,
     seed: int = 0,
     actor: str = "pool",
@@ -75,12 +77,13 @@ def pool_proposals(
         control_depth: pairs within this many places of any list may not become negative controls.
         direction: ``both``, ``i2t`` (images are the queries) or ``t2i``.
         beyond: match source whose pairs are passed over, matches or not: people judged those of a version.
+        accept_blind: also take lists whose scores say nothing, however many there are.
         listed: the gallery beyond the collection's rows that was searched; None: the rows were.
         seed: only recorded: a pool draws nothing, and a round draws its controls by a seed of its own.
 
     Raises:
-        CounterpartError: if lists are missing or less than ``control_depth`` deep, for invalid numbers, an unknown
-            source, or if there is another pool of this name.
+        CounterpartError: if lists are missing or less than ``control_depth`` deep, or too many of them say nothing; for
+            invalid numbers, an unknown source, or if there is another pool of this name.
     """
     check_name(name)
     check_seed(seed)
@@ -105,7 +108,7 @@ def pool_proposals(
         return _same(existing, wanted, retrievals)
     progress("joining lists", 0, None)
     known = known_pairs(collection, beyond) if beyond else np.zeros((0, 2), np.int64)
-    parts = [part for part in _parts(retrievals, sample, directions, top_k, known) if len(part.images)]
+    parts = [part for part in _parts(retrievals, sample, directions, top_k, known, accept_blind) if len(part.images)]
     if not parts:
         raise _nothing_to_pool(sample, beyond)
     proposals, wanted.n_pairs = _by_pair(_Proposals._make(map(np.concatenate, zip(*parts, strict=True))))
@@ -228,12 +231,19 @@ def _nothing_to_pool(sample: Sample, beyond: str) -> CounterpartError:
 
 
 def _parts(
-    retrievals: list[Retrieval], sample: Sample, directions: list[Direction], top_k: int, known: NDArray[np.int64]
+    retrievals: list[Retrieval],
+    sample: Sample,
+    directions: list[Direction],
+    top_k: int,
+    known: NDArray[np.int64],
+    accept_blind: bool,
 ) -> Iterator[_Proposals]:
     for retrieval in retrievals:
         lists = load_lists(retrieval, sample)
         for direction in directions:
             if direction in lists:
+                if not accept_blind:
+                    refuse_blind(retrieval.annotator, direction, lists[direction])
                 ranked = lists[direction] if len(known) else lists[direction].top(top_k)
                 yield _flattened(retrieval.annotator_id, direction, ranked, top_k, known)
 

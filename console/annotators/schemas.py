@@ -110,7 +110,8 @@ Annotators = part_schema("Annotators", AnnotatorAnswer, "A part of the list of a
 
 class RetrievalAnswer(Schema):
     """The lists that one annotator made of a gallery, for the queries of a sample or for all. ``gallery``: what was
-    searched beyond the collection's rows."""
+    searched beyond the collection's rows. ``report``: by direction, shares of lists with equal scores (``blind``),
+    decided by ties, in the order of the rows or alike, and hubs; of embeddings, copies and how alike they are."""
 
     id: int
     url: Annotated[str, Field(validation_alias="pk"), address("retrieval")]
@@ -125,6 +126,7 @@ class RetrievalAnswer(Schema):
     rerank: str
     sha256: str
     seconds: float
+    report: dict[str, Any]
     created_at: datetime
 
 

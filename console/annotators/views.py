@@ -36,6 +36,7 @@ from mitl.charts.lines import curve_chart
 from mitl.models import Annotator, Direction, Pool, Retrieval
 from mitl.overlaps import Overlap, overlap
 from mitl.registration import Origin, set_origin
+from mitl.search.search_report import HEADS, notes_on, rows_of
 from mitl.training.trainer import TrainParameters, open_training
 
 EXAMPLES = 4
@@ -79,6 +80,9 @@ def _page(request: HttpRequest, annotator: Annotator, origin: OriginForm) -> Htt
         "calibration": calibration_figures(annotator),
         "retrievals": retrievals,
         "shown": shown,
+        "heads": HEADS,
+        "report": rows_of(shown.report) if shown else [],
+        "notes": notes_on(shown.report) if shown else [],
         "start": start,
         "previous": max(0, start - EXAMPLES),
         "following": start + EXAMPLES,

@@ -43,7 +43,7 @@ STEPS = (
         "Annotators",
         "Who proposes pairs?",
         ("annotators", "top_k"),
-        ("control_depth", "engine", "cascade", "cascade_depth", "rerank"),
+        ("control_depth", "engine", "cascade", "cascade_depth", "rerank", "accept_blind"),
     ),
     PlanScreen(
         "judging",

@@ -171,6 +171,7 @@ def _pool(parameters: RoundParameters, *, actor: str, progress: Progress) -> Poo
         control_depth=parameters.control_depth,
         direction=parameters.direction,
         beyond=parameters.beyond,
+        accept_blind=parameters.accept_blind,
         seed=parameters.seed or 0,
         actor=actor,
         progress=progress,

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 import corpus.models
 from core.errors import CounterpartError
 from core.files.parts import Part
-from core.files.stored_files import Rows, StoredFile, local_copy, write_arrays
+from core.files.stored_files import Rows, StoredFile, local_copy, row_blocks, write_arrays
 from core.models import Job
 from core.progress import Progress, silent
 from core.work.jobs import Cancelled, JobProgress, open_once
@@ -47,6 +47,7 @@ from mitl.search.plans import (
 )
 from mitl.search.request import Search
 from mitl.search.retrieval import errors_of
+from mitl.search.search_report import report_search
 from mitl.search.store import find_retrieval, prefix_of_lists, store_retrieval
 
 if TYPE_CHECKING:  # torch takes seconds
@@ -160,10 +161,13 @@ def retrieve_by_parts(
     for direction, blocks in lists.items():
         arrays |= _arrays_of(search.gallery, direction, blocks, actor, progress)
     file = write_arrays(prefix_of_lists(search, annotator), **arrays)
+    report = report_search({one: _stored_blocks(file, one) for one in lists}, search.gallery.shape)
     with transaction.atomic():
         Annotator.objects.select_for_update(no_key=True).get(pk=annotator.pk)
         seconds = perf_counter() - started
-        made = find_retrieval(search, annotator) or store_retrieval(search, annotator, file, seconds, actor=actor)
+        made = find_retrieval(search, annotator) or store_retrieval(
+            search, annotator, file, seconds, report=report, actor=actor
+        )
     _remove(search, annotator, rows)
     return made
 
@@ -318,6 +322,11 @@ def _arrays_of(
         f"{direction.value}_items": Rows(shape, np.int64, (ids_of(block.places) for block in blocks())),
         f"{direction.value}_scores": Rows(shape, np.float64, (block.scores for block in blocks())),
     }
+
+
+def _stored_blocks(file: StoredFile, direction: Direction) -> Iterator[tuple[Places, NDArray[np.floating]]]:
+    """Yield the items and scores of stored lists, block by block."""
+    return zip(*(row_blocks(file, f"{direction.value}_{part}") for part in ("items", "scores")), strict=True)
 
 
 def _rows_of(side: list[Part], places: Places) -> Embeddings:

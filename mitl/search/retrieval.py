@@ -18,6 +18,7 @@ from mitl.search.gallery import BothLists, Places, SearchGallery, load_lists, st
 from mitl.search.pair_scores import SampledPairs, Scoring
 from mitl.search.request import CASCADE_DEPTH, Cascade, Search
 from mitl.search.rerank import topk_reranked
+from mitl.search.search_report import report_search
 from mitl.search.store import find_retrieval, open_checkpoints, prefix_of_lists, retrievals_of, store_retrieval
 from mitl.search.top_lists import SearchContext, find_top, scoring_of
 from mitl.search.tuning import Choice, choose_steps
@@ -212,10 +213,13 @@ def _retrieved(
     first = _first_lists(search, annotator, actor, progress)
     kept = open_checkpoints(search, annotator)
     started = perf_counter()
+    context = _context(search, annotator, first, kept, confirm, progress)
     with errors_of(annotator):
-        lists = _searched(search, annotator, _context(search, annotator, first, kept, confirm, progress))
+        lists = _searched(search, annotator, context)
     stored = store_lists(prefix_of_lists(search, annotator), lists)
-    retrieval = store_retrieval(search, annotator, stored, perf_counter() - started, actor=actor)
+    found = {direction: [(one.items, one.scores)] for direction, one in lists.items()}
+    report = report_search(found, search.gallery.shape) | ({"vectors": context.vectors} if context.vectors else {})
+    retrieval = store_retrieval(search, annotator, stored, perf_counter() - started, report=report, actor=actor)
     kept.clear()
     return retrieval
 

@@ -124,6 +124,9 @@ class PoolingParameters(Parameters):
         Option(metavar="VERSION"),
         OFF_PAGE,
     ] = ""
+    accept_blind: Annotated[
+        bool, "also take annotators whose lists have equal scores, and are in the order of the rows"
+    ] = False
 
 
 @dataclass(frozen=True, kw_only=True)

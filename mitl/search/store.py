@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from django.conf import settings
@@ -39,9 +40,10 @@ def prefix_of_lists(search: Search, annotator: Annotator) -> str:
 
 
 def store_retrieval(
-    search: Search, annotator: Annotator, stored: StoredFile, seconds: float, *, actor: str
+    search: Search, annotator: Annotator, stored: StoredFile, seconds: float, *, report: dict[str, Any], actor: str
 ) -> Retrieval:
-    """Store a search as a row, with its event. ``stored``: what was found; ``seconds``: how long it took."""
+    """Store a search as a row, with its event. ``stored``: what was found; ``seconds``: how long it took; ``report``:
+    what the lists say of it."""
     cascade = search.cascade_of(annotator)
     with transaction.atomic():
         retrieval = Retrieval.objects.create(
@@ -58,6 +60,7 @@ def store_retrieval(
             file=stored.path,
             sha256=stored.sha256,
             seconds=seconds,
+            report=report,
         )
         record("retrieved", retrieval, actor=actor, annotator=annotator.name, sha256=stored.sha256)
     return retrieval

@@ -1,8 +1,9 @@
 """The best items of every query, by whatever an annotator gives: embeddings, scores of pairs, or finished lists."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ from mitl.models import Direction
 from mitl.search.flat_index import flat_topk
 from mitl.search.gallery import BothFound, BothLists, Places, SearchGallery
 from mitl.search.pair_scores import Scoring, pairs_to_score, rank
+from mitl.search.search_report import report_vectors
 
 MEMORY = 256 * 2**20  # bytes of scores
 BOTH_WAYS = (Direction.IMAGE_TO_CAPTION, Direction.CAPTION_TO_IMAGE)
@@ -131,7 +133,7 @@ class SearchContext:
 
     ``kept`` holds finished parts of the same search, if it was interrupted; ``cache`` the embeddings computed before.
     ``first`` are the lists of a cascade, whose pairs a cross-encoder scores instead of all. ``confirm`` is called
-    before a cross-encoder starts, and stops it by raising.
+    before a cross-encoder starts, and stops it by raising. ``vectors`` takes the figures of the embeddings.
     """
 
     kept: Checkpoints
@@ -141,6 +143,7 @@ class SearchContext:
     first: BothLists | None = None
     confirm: Callable[[Scoring], None] | None = None
     progress: Progress = silent
+    vectors: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 def find_top(opened: OpenAnnotator, gallery: SearchGallery, k: int, context: SearchContext) -> BothFound:
@@ -178,6 +181,7 @@ def _by_embeddings(opened: EmbeddingAnnotator, gallery: SearchGallery, k: int, c
     if isinstance(opened, ComparingAnnotator):
         refuse_faiss(context.engine, OWN_COMPARISON)
     images, captions = opened.encode(gallery.images, gallery.captions, cache=context.cache, progress=context.progress)
+    context.vectors.update(images=report_vectors(images), captions=report_vectors(captions))
     if isinstance(opened, ComparingAnnotator):
         compare = opened.compare
         return topk_of_blocks(lambda i, c: compare(images[i], captions[c]), gallery, k, progress=context.progress)

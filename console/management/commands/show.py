@@ -9,6 +9,8 @@ from console.inventory import shown, singular
 from console.inventory_rows import THINGS
 from core.commands import ActCommand
 from core.progress import TerminalBar
+from core.text import text_table
+from mitl.search.search_report import HEADS, notes_on, rows_of
 
 
 class Command(ActCommand):
@@ -27,6 +29,9 @@ class Command(ActCommand):
             return figures
         if "waits_for" in figures:
             figures["waits_for"] = " ".join(str(Hold(**one)) for one in figures["waits_for"]) or "nothing"
+        if report := figures.get("report"):
+            table = text_table(("direction", *HEADS), rows_of(report))
+            figures["report"] = "\n".join(["", table, *notes_on(report)])
         return {name: _plain(value) for name, value in figures.items()}
 
 

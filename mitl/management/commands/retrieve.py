@@ -12,6 +12,7 @@ from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.models import Job
 from core.progress import TerminalBar
+from core.text import text_table
 from mitl.jobs import search_of
 from mitl.models import Annotator, Retrieval
 from mitl.search.by_parts import checked_opening, retrieve_by_parts
@@ -19,6 +20,7 @@ from mitl.search.request import Search
 from mitl.search.rerank import written
 from mitl.search.retrieval import Estimate, estimate_retrieval, retrieve
 from mitl.search.search_parameters import RetrieveParameters
+from mitl.search.search_report import HEADS, notes_on, rows_of
 from mitl.search.tuning import Choice
 
 LONG = 3600  # seconds above which a search starts only with --yes
@@ -59,7 +61,7 @@ class Command(ActCommand):
             )
         if json:
             return {found.annotator.name: _figures(found, started) | _trials(found, tried) for found in retrievals}
-        return "\n".join(_line(retrieval, parameters.depth, started) for retrieval in retrievals)
+        return "\n".join([*(_line(one, parameters.depth, started) for one in retrievals), *_reported(retrievals)])
 
     def _note_choice(
         self, progress: TerminalBar, tried: dict[str, Choice], annotator: Annotator, choice: Choice
@@ -108,6 +110,7 @@ def _figures(retrieval: Retrieval, started: datetime) -> dict[str, Any]:
         "rerank": retrieval.rerank or None,
         "seconds": round(retrieval.seconds, 3),
         "sha256": retrieval.sha256,
+        "report": retrieval.report,
         "kept": retrieval.created_at < started,
     }
 
@@ -116,6 +119,13 @@ def _trials(retrieval: Retrieval, tried: dict[str, Choice]) -> dict[str, Any]:
     if (choice := tried.get(retrieval.annotator.name)) is None:
         return {}
     return {"tried": [{"rerank": written(trial.steps), "recall": trial.recall} for trial in choice.trials]}
+
+
+def _reported(retrievals: list[Retrieval]) -> list[str]:
+    """Return a table of what the lists say of each search, and a line for each figure against one."""
+    rows = [[one.annotator.name, *cells] for one in retrievals for cells in rows_of(one.report)]
+    notes = [f"{one.annotator}: {note}" for one in retrievals for note in notes_on(one.report)]
+    return [text_table(("annotator", "direction", *HEADS), rows, left=2), *notes] if rows else []
 
 
 def _line(retrieval: Retrieval, asked_depth: int, started: datetime) -> str:

@@ -194,7 +194,8 @@ class Annotators(BaseModel):
 class RetrievalAnswer(BaseModel):
     """
     The lists that one annotator made of a gallery, for the queries of a sample or for all. ``gallery``: what was
-    searched beyond the collection's rows.
+    searched beyond the collection's rows. ``report``: by direction, shares of lists with equal scores (``blind``),
+    decided by ties, in the order of the rows or alike, and hubs; of embeddings, copies and how alike they are.
     """
 
     id: int
@@ -210,6 +211,7 @@ class RetrievalAnswer(BaseModel):
     rerank: str
     sha256: str
     seconds: float
+    report: dict[str, Any]
     created_at: AwareDatetime
 
 

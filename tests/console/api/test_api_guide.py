@@ -29,7 +29,12 @@ def write_birds(folder: Path) -> None:
         for number in range(60):
             name = f"{number}.jpg"
             pictures.writestr(name, picture(size=(20 + number, 30)))
-            row = {"caption_id": number, "image_id": number, "file_name": name, "text": f"bird {number} on a branch"}
+            row = {
+                "caption_id": number,
+                "image_id": number,
+                "file_name": name,
+                "text": f"bird {number} on branch {number % 7}",
+            }
             captions.write(json.dumps(row) + "\n")
     keys = [str(number) for number in range(60)]
     (folder / "clip.json").write_text(json.dumps({side: dict.fromkeys(keys, keys) for side in ("i2t", "t2i")}))

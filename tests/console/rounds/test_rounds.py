@@ -31,7 +31,7 @@ def test_planning_starts_a_job_with_what_the_form_says(researcher, order):
 
 
 def test_every_parameter_can_be_set_on_the_page(researcher, order):
-    optional = ("queries", "cascade", "rerank", "reasons", "pool_only", "positives", "audit_share")
+    optional = ("queries", "cascade", "rerank", "accept_blind", "reasons", "pool_only", "positives", "audit_share")
     assert {*order, *optional, "stop_recall", "stop_width"} == set(RoundParameters.form_fields())
     change = {"direction": "t2i", "rerank": "csls:k=3,rgm", "sharing": "allow", "seed": str(2**63 - 1)}
     change |= {"judge": "audit", "audit_share": "0.5"}

@@ -71,7 +71,7 @@ def test_csls_takes_a_hub_from_the_top_of_the_lists(theirs):
     output_of(*ASKED)
     assert [row[0] for row in keys_of(Retrieval.objects.get())[I2T]] == [HUB] * 6
     out = output_of(*ASKED, "--rerank", "csls:k=5")
-    assert out.endswith("re-ranked by csls:k=5.\n")
+    assert "re-ranked by csls:k=5.\n" in out
     reranked = Retrieval.objects.get(rerank="csls:k=5")
     assert [row[0] for row in keys_of(reranked)[I2T]] == [0, 1, 2, 3, 4, 5]
     assert [row[0] for row in keys_of(reranked)[T2I]] == [0, 1, 2, 3, 4, 5]
