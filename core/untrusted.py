@@ -37,7 +37,7 @@ class BoundedJson:
         self._file = file
         self._scan = JsonScan()
         self._decoder = codecs.getincrementaldecoder("utf-8")()
-        self._begun = self._file.read(4)  # read, and not yet returned
+        self._begun = self._file.read(64)  # read, and not yet returned
         check_encoding(name, self._begun)
         self._begun = self._begun.removeprefix(codecs.BOM_UTF8)
 

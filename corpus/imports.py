@@ -25,6 +25,7 @@ from corpus.readers import READERS
 from corpus.readers.layouts import CaptionSearch, Found, unpacked
 from corpus.readers.record import Notes, Record
 from corpus.splits import SplitRule
+from counterpart_metrics.text_files import comparable
 
 BATCH = 5_000
 
@@ -252,9 +253,14 @@ def _compare(records: Iterable[Record], collection: Collection | None, rule: Spl
     """Read every record once, with the splits that the rule decides."""
     known_images = _images_of(collection) if collection else {}
     known_captions = _captions_of(collection) if collection else {}
+    images = {comparable(key): key for key in known_images}
+    captions = {comparable(key): key for key in known_captions}
     contents = Contents(undone=undone_in(collection) if collection else 0)
     for record in records:
         split = rule(record.split)
+        if not (record.image + record.caption).isascii():  # the first way to write an id holds
+            image = images.setdefault(comparable(record.image), record.image)
+            record = record._replace(image=image, caption=captions.get(comparable(record.caption), record.caption))
         if not _is_same_image(record, split, contents, known_images):
             contents.image_conflicts[record.image] = None
         if record.text is not None and not _is_same_caption(record, contents, known_captions):
@@ -287,7 +293,7 @@ def _is_same_image(record: Record, split: str, found: Contents, known: dict[str,
         return True
     name, other = before
     same_split = split in ("", other) or (other == "" and split not in Image.TRAINING_SPLITS)
-    return same_split and (record.file_name == name or record.file_name.endswith(f"/{name}"))
+    return same_split and f"/{comparable(record.file_name)}".endswith(f"/{comparable(name)}")
 
 
 def _is_same_caption(record: Record, found: Contents, known: dict[str, bytes]) -> bool:

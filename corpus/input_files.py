@@ -1,19 +1,17 @@
-"""Input files, plain or gzipped: lines, CSV rows and JSON items, with one-line errors for damaged files."""
+"""Input files, plain or gzipped: lines and JSON items, with one-line errors for damaged files."""
 
 import gzip
 import json
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from io import TextIOWrapper
-from itertools import count, islice
+from itertools import count
 from pathlib import Path
 from typing import IO, Any, cast
 
 from core import untrusted
 from core.errors import CounterpartError
-from core.text import counted
 from core.untrusted import LONGEST_LINE, unstorable
 from counterpart_metrics.text_files import as_text
 
@@ -55,39 +53,6 @@ def bounded(path: Path, text: TextIOWrapper) -> Iterator[str]:
         if not line:
             return
         yield line
-
-
-def csv_cells(path: Path, *, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
-    """Yield (line number, cells) of each row that is not empty, the header's first, whose names have no blanks around
-    them."""
-    with opened(path) as file, as_text(path.name, file, newline="") as text:
-        rows = untrusted.csv_cells(path.name, bounded(path, text), delimiter=delimiter)
-        for number, header in islice(rows, 1):
-            yield number, [name.strip() for name in header]
-        yield from rows
-
-
-def csv_rows(path: Path, *, delimiter: str = ",") -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield (line number, row by column name). Raises CounterpartError for a row of another length."""
-    rows = csv_cells(path, delimiter=delimiter)
-    for _, header in islice(rows, 1):
-        for number, row in rows:
-            if len(row) != len(header):
-                fields = counted(len(row), "field")
-                raise CounterpartError(f"{path.name}, line {number}: {fields}, but the header has {len(header)}.")
-            yield number, dict(zip(header, row, strict=True))
-
-
-def csv_header(path: Path, *, delimiter: str = ",") -> list[str]:
-    """Return the column names, or [] for an empty file."""
-    return next((header for _, header in csv_cells(path, delimiter=delimiter)), [])
-
-
-def check_table(path: Path) -> None:
-    """Raise CounterpartError for a NUL character in a text file, which pandas reads."""
-    with opened(path) as file:
-        if any(b"\0" in block for block in iter(partial(file.read, LONGEST_LINE), b"")):
-            raise CounterpartError(f"{path.name} contains a NUL character. Remove it.")
 
 
 def json_items(path: Path, prefix: str) -> Iterator[Any]:

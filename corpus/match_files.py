@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from core.errors import CounterpartError, some_of
 from core.text import counted
-from corpus.input_files import at, json_items, json_pairs, lines
+from corpus.input_files import at, json_items, json_pairs, json_records, lines
 from corpus.models import Collection
 from corpus.readers.record import key_of
 from corpus.tables import (
@@ -143,7 +143,7 @@ def _files_of(folder: Path) -> list[Path]:
 def _read(path: Path, keys: FileKeys, direction: str) -> tuple[Iterator[Pair], list[str]]:
     header = columns_of(path)
     found = found_columns(path, header, COLUMNS) if header else dict.fromkeys(COLUMNS)
-    unread = [name for name in header if name not in found.values()]
+    unread = [name for name in header if name.strip() and name not in found.values()]
     if found["image"] and found["caption"]:
         if direction:
             raise CounterpartError(f"The columns of {path.name} give the direction. Omit --direction.")
@@ -160,9 +160,9 @@ def _read(path: Path, keys: FileKeys, direction: str) -> tuple[Iterator[Pair], l
     if is_json(path) and set(COCO_LISTS) & set(header):
         records = chain.from_iterable(json_items(path, f"{name}.item") for name in COCO_LISTS)
         return _table_pairs(path, placed(path, enumerate(records, 1), COLUMNS, ("image", "caption"))), []
-    if is_json(path):
+    if is_json(path) and (header or not any(json_records(path))):
         return _directed(path, _json_pairs(path), keys, direction), []
-    columns = f"its columns are {some_of(header)}" if header else "it is empty"
+    columns = f"its columns are {some_of(header)}" if header else "it has no columns"
     raise CounterpartError(
         f"{path.name} is not a match file: {columns}. Use a table with the columns image and caption, and perhaps "
         "score and grade; qrels; or a JSON object of one direction, {id: [ids]}."

@@ -20,7 +20,7 @@ CAPTIONS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".txt", ".token", ".ca
 ARCHIVES = (".zip", ".tar", ".tgz")
 UNPACKED = "unpacked"
 TABLES = ("jsonl", "table")  # the layouts that a folder's own reader reads with the pictures
-SPLIT = re.compile(rf"({'|'.join(FOLDED)})(20\d\d)?")
+SPLIT_OR_NUMBER = re.compile(rf"({'|'.join(FOLDED)})(20\d\d)?|\d+")
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def stem_of(name: str) -> str:
 def shape_of(name: str) -> tuple[str, ...]:
     """Return what files of one data set have in common: the words of the name that are no split and no number."""
     words = re.split(r"[^a-z0-9]+", PurePosixPath(name).name.lower())
-    return tuple(word for word in words if not word.isdigit() and not SPLIT.fullmatch(word))
+    return tuple(word for word in words if not SPLIT_OR_NUMBER.fullmatch(word))
 
 
 def unpacked(path: Path, notes: Notes, progress: Progress = silent, *, within: str = "") -> Path:

@@ -161,3 +161,12 @@ def test_every_import_is_a_batch_to_which_its_rows_point(db, path):
     assert (second.by, second.counts) == ("kim", {"captions": 2, "images": 1})
     for kind in (Image, Caption, Match):
         assert list(kind.objects.order_by("pk").values_list("batch", flat=True))[:2] == [first.pk, second.pk]
+
+
+def test_an_id_that_is_written_in_two_unicode_forms_is_one(db, tmp_path):
+    composed, apart = "caf\u00e9", "cafe\u0301"
+    path = tmp_path / "captions.jsonl"
+    jsonl(path, line(1, composed, file_name=composed), line(2, apart, file_name=apart, text="E\u0301cole"))
+    assert import_collection("zoo", format="jsonl", path=path).images_added == 1
+    assert not import_collection("zoo", format="jsonl", path=path).changed
+    assert list(Caption.objects.values_list("image__key", "text")) == [(composed, "a cat"), (composed, "E\u0301cole")]

@@ -83,6 +83,8 @@ def test_commas_in_the_texts_are_not_the_separator_of_a_table_with_semicolons(tm
         ("image,caption_id\n1,2\n".encode("utf-16-be"), "t.csv is UTF-16 text"),
         ("image,caption_id\n1,2\n".encode("utf-32"), "t.csv is UTF-32 text"),
         ("image,caption_id\n1,café\n".encode("latin-1"), r"not UTF-8 text \(byte 22 is 0xE9, é in Latin-1\)"),
+        (b"PK\x03\x04" + bytes(70), r"t.csv is an Excel file or a zip archive\. Save its sheet as CSV"),
+        (b"<!DOCTYPE html>\n<html>", "t.csv is a web page. Download the file again"),
         (b"PAR1....", "t.csv is cut short or damaged"),
         (b'[{"image": 1}, 2]', "t.csv, row 2: not a JSON object"),
     ],

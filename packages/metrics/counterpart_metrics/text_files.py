@@ -4,6 +4,7 @@ What no reader can see does not distinguish ids and names. They are compared in 
 """
 
 import codecs
+import re
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +22,11 @@ _WIDE_MARKS = {
 }  # the longer first, whose beginning is a shorter one
 _WIDE_ZEROS = {(1, 3): "UTF-16", (0, 2): "UTF-16", (1, 2, 3): "UTF-32", (0, 1, 2): "UTF-32"}
 """The places of NUL in the first 4 bytes of a text without a mark that begins in ASCII."""
+_OTHERS = {
+    rb"PK\x03\x04": "an Excel file or a zip archive. Save its sheet as CSV in UTF-8, or unpack it",
+    rb"\xd0\xcf\x11\xe0": "an Excel file. Save its sheet as CSV in UTF-8",
+    rb"(?i)\s*<(!doctype html|html)\b": "a web page. Download the file again",
+}
 INVISIBLE = "\ufeff\u00ad\u061c\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e"
 INVISIBLE += "\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068\u2069"
 _BLANK = INVISIBLE + "".join(sign for sign in map(chr, range(0x3001)) if sign.isspace())
@@ -48,9 +54,13 @@ def wide_encoding(beginning: bytes) -> str:
 
 
 def check_encoding(name: str, beginning: bytes) -> None:
-    """Raise CounterpartError where a file of this name begins like a text in UTF-16 or UTF-32."""
+    """Raise CounterpartError where a file of this name begins like a text in UTF-16 or UTF-32, or like other files that
+    people take for text."""
     if encoding := wide_encoding(beginning):
         raise CounterpartError(f"{name} is {encoding} text. Convert it to UTF-8 first.")
+    for begins, kind in _OTHERS.items():
+        if re.match(begins, beginning):
+            raise CounterpartError(f"{name} is {kind}.")
 
 
 def not_utf8(name: str, error: UnicodeDecodeError, end: int) -> CounterpartError:
@@ -70,7 +80,7 @@ def as_text(name: str, file: IO[bytes], *, newline: str | None = None) -> Iterat
 
     Raises CounterpartError for text in another encoding. ``name`` is the file's in errors.
     """
-    check_encoding(name, file.read(4))
+    check_encoding(name, file.read(64))
     file.seek(0)
     try:
         yield TextIOWrapper(file, encoding="utf-8-sig", newline=newline)
