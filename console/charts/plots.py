@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from io import StringIO
 from math import isnan
 from typing import Any
 
@@ -27,7 +26,7 @@ from core.parameters import Parameters
 from core.progress import Progress, silent
 from core.site.version import software_version
 from dataset.models import Review, Version
-from evaluation.analyses import Findings, parameters_of, plain, subject_named, write_table
+from evaluation.analyses import Findings, parameters_of, plain, subject_named
 from evaluation.models import Run
 from hits.models import Round
 from hits.task_types import task_type_of
@@ -177,12 +176,6 @@ def state_of(charted: Charted, subject: str) -> str:
 
 def _newest(rows: QuerySet[Any]) -> int:
     return rows.aggregate(newest=Max("pk", default=0))["newest"]
-
-
-def csv_of(rows: Rows) -> str:
-    text = StringIO()
-    write_table(rows, text)
-    return text.getvalue()
 
 
 def table_of(rows: Rows) -> tuple[list[str], list[list[str]]]:

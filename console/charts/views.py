@@ -16,7 +16,6 @@ from console.charts.plots import (
     OFFERED,
     PLOTS,
     Charted,
-    csv_of,
     offered,
     on_page,
     parameters_of_chart,
@@ -29,6 +28,7 @@ from console.permissions import StaffRequest, members_only, researchers_only
 from core.models import Job
 from dataset.models import Version
 from dataset.secret_controls import has_role
+from evaluation.analyses import csv_text
 from hits.models import Round
 from mitl.charts.drawing import converted
 from mitl.models import Annotator
@@ -112,7 +112,7 @@ def chart_file(request: HttpRequest, kind: str, name: str, subject: str, form: s
     made = stored_chart(charted, subject, annotator)
     if form not in TYPES or made is None or made.trouble:
         raise Http404
-    body = csv_of(made.rows) if form == "csv" else converted(made.svg, f".{form}")
+    body = csv_text(made.rows) if form == "csv" else converted(made.svg, f".{form}")
     named = "-".join(filter(None, [charted.name, subject, annotator]))
     attached = {"Content-Disposition": f'attachment; filename="{named}.{form}"'}
     return HttpResponse(body, content_type=TYPES[form], headers=attached)

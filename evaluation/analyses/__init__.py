@@ -9,9 +9,10 @@ import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from io import StringIO
 from math import isnan
 from types import ModuleType
-from typing import IO, Any, get_type_hints
+from typing import Any, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,11 +76,13 @@ def plain(value: Any) -> Any:
     return None if _is_undefined(value) else value
 
 
-def write_table(rows: Sequence[Mapping[str, Any]], file: IO[str]) -> None:
-    """Write the rows of findings as CSV; None and NaN are empty cells."""
-    writer = csv.DictWriter(file, fieldnames=list(rows[0]) if rows else [], lineterminator="\n")
+def csv_text(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()) -> str:
+    """Return rows as CSV, with their columns or those named; None and NaN are empty cells."""
+    text = StringIO()
+    writer = csv.DictWriter(text, columns or (list(rows[0]) if rows else []), lineterminator="\n")
     writer.writeheader()
     writer.writerows({name: "" if _is_undefined(value) else value for name, value in row.items()} for row in rows)
+    return text.getvalue()
 
 
 def _is_undefined(value: object) -> bool:

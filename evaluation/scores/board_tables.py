@@ -1,15 +1,17 @@
 """A leaderboard printed: as text, CSV, LaTeX or figures."""
 
 import csv
+from collections.abc import Sequence
 from io import StringIO
 from typing import Any
 
 import numpy as np
 
-from evaluation.scores.boards import AVERAGE, Board, Cell, Row, notes_of
+from evaluation.scores.boards import AVERAGE, Board, Cell, Column, Row, notes_of
 
 SOURCE = ("kind", "estimand", "question", "level", "n_queries")
 """The last columns of a CSV, which are not scores."""
+WIDEST = 8  # metrics of a LaTeX tabular
 
 
 def plain_table(board: Board) -> str:
@@ -41,26 +43,53 @@ def csv_table(board: Board) -> str:
     writer.writerows(
         [row.model, *(cell.percent if cell else "" for cell in cells), *_source(row)] for row, cells in board.lines()
     )
-    return text.getvalue().rstrip("\n")
+    return text.getvalue()
 
 
 def latex_table(board: Board) -> str:
-    """Return a tabular for LaTeX's booktabs: the best of a column is bold, those no worse for sure are underlined. A
-    comment says what the figures are."""
-    over = [rf"\multicolumn{{{len(columns)}}}{{c}}{{{_escaped(title)}}}" for title, columns in board.blocks().items()]
-    head = ["Model", *(_escaped(column.metric) for column in board.columns)]
-    rows = [" & ".join([_escaped(row.model), *map(_in_latex, cells)]) + r" \\" for row, cells in board.lines()]
+    """Return a table for LaTeX's booktabs, a tabular of at most ``WIDEST`` metrics for each part: percentages with
+    their intervals below. The best of several models is bold, those no worse for sure are underlined."""
+    caption = [f"{source} Percentages, with 95% intervals." for source in board.sources[:1]] + list(board.sources[1:])
+    if any(cell.best for row in board.rows for cell in row.cells.values()):
+        caption += ["Bold: the best; underlined: not significantly different from it (randomisation test, p ≥ 0.05)."]
+    tabulars = [
+        _tabular(title, columns[start : start + WIDEST], board.rows)
+        for title, columns in board.blocks().items()
+        for start in range(0, len(columns), WIDEST)
+    ]
     return "\n".join(
         [
-            rf"\begin{{tabular}}{{l{'r' * len(board.columns)}}}",
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{_escaped(' '.join(caption))}}}",
+            r"\label{tab:scores}",
+            "\n\n\\medskip\n".join(tabulars),
+            *(f"% {_escaped(note)}" for note in notes_of(board)),
+            r"\end{table}",
+        ]
+    )
+
+
+def _tabular(title: str, columns: Sequence[Column], rows: Sequence[Row]) -> str:
+    best = {at: cell.percent for row in rows for at, cell in row.cells.items() if cell.best}
+    lines = []
+    for row in rows:
+        cells = [row.cells.get(column) for column in columns]
+        marked = (_in_latex(cell, best.get(column)) for column, cell in zip(columns, cells, strict=True))
+        lines.append([_escaped(row.model), *marked])
+        if any(cell and cell.interval for cell in cells):
+            lines.append(["", *(rf"{{\scriptsize {_escaped(cell.interval)}}}" if cell else "" for cell in cells)])
+    heads = [_escaped(column.metric) for column in columns]
+    return "\n".join(
+        [
+            rf"\begin{{tabular}}{{l{'r' * len(columns)}}}",
             r"\toprule",
-            " & ".join(["", *over]) + r" \\",
-            " & ".join(head) + r" \\",
+            rf" & \multicolumn{{{len(columns)}}}{{c}}{{{_escaped(title)}}} \\",
+            " & ".join(["Model", *heads]) + r" \\",
             r"\midrule",
-            *rows,
+            *(" & ".join(line) + r" \\" for line in lines),
             r"\bottomrule",
             r"\end{tabular}",
-            *(f"% {source}" for source in board.sources),
         ]
     )
 
@@ -105,12 +134,12 @@ def _marked(cell: Cell | None) -> str:
     return cell.percent + ("*" if cell.best else "~" if cell.tied else " ")
 
 
-def _in_latex(cell: Cell | None) -> str:
+def _in_latex(cell: Cell | None, best: str | None) -> str:
     if cell is None:
         return "--"
-    return (
-        rf"\textbf{{{cell.percent}}}" if cell.best else rf"\underline{{{cell.percent}}}" if cell.tied else cell.percent
-    )
+    if cell.percent == best:  # also where a digit that is not printed differs
+        return rf"\textbf{{{cell.percent}}}"
+    return rf"\underline{{{cell.percent}}}" if cell.tied else cell.percent
 
 
 def _escaped(text: str) -> str:
@@ -123,4 +152,6 @@ _LATEX = {sign: f"\\{sign}" for sign in "_&%$#{}"} | {
     "^": r"\textasciicircum{}",
     "→": r"$\rightarrow$",
     "ζ": r"$\zeta$",
+    "≥": r"$\geq$",
+    "–": "--",
 }

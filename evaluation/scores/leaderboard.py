@@ -135,9 +135,9 @@ def _comparable(scored: Scored, column: Column) -> Values | None:
 def _marks(
     column: Column, figures: Mapping[str, Mapping[Column, Figure]], scored: Mapping[str, Scored]
 ) -> dict[str, tuple[bool, bool]]:
-    """Return for each model of a column whether it is the best, and whether it is not significantly different."""
+    """Return for each of several models of a column whether it is the best, or not significantly different."""
     found = {model: columns[column].value for model, columns in figures.items() if column in columns}
-    if not found:
+    if len(found) < 2:
         return {}
     top = max(found.values())
     marks = {model: (value == top, False) for model, value in found.items()}

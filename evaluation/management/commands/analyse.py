@@ -6,9 +6,9 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
-from core.errors import CounterpartError
+from core.csv_output import add_csv, check_csv, put_csv
 from core.progress import TerminalBar
-from evaluation.analyses import Findings, parameters_of, subjects, write_table
+from evaluation.analyses import Findings, csv_text, parameters_of, subjects
 from mitl.charts.drawing import check_chart_path, write_chart
 
 
@@ -24,7 +24,7 @@ class Command(ActCommand):
             one.add_argument(
                 "--plot", type=Path, metavar="FILE", help="plot the figures into this .svg, .png or .pdf file"
             )
-            one.add_argument("--csv", type=Path, metavar="FILE", help="write the figures into this .csv file")
+            add_csv(one, "the figures")
             one.add_argument("--json", action="store_true", help="print the figures as JSON")
 
     def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
@@ -32,20 +32,11 @@ class Command(ActCommand):
         table = options["csv"]
         if plot:
             check_chart_path(plot)
-        if table:
-            _check_table_path(table)
+        check_csv(table, as_json=options["json"])
         subject = subjects()[options["subject"]]
         findings: Findings = subject.analyse(parameters_of(subject).from_options(options), progress=progress)
         if plot:
             write_chart(findings.chart, plot)
-        if table:
-            with table.open("w", newline="", encoding="utf-8") as file:
-                write_table(findings.rows, file)
+        if table and (shown := put_csv(table, csv_text(findings.rows))):
+            return shown
         return findings.figures if options["json"] else findings.text
-
-
-def _check_table_path(path: Path) -> None:
-    if path.suffix != ".csv":
-        raise CounterpartError(f"Tables are .csv files, not {path.name!r}; change the suffix.")
-    if not path.parent.is_dir():
-        raise CounterpartError(f"The folder {path.parent} of the table {path.name} does not exist; create it first.")

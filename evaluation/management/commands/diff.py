@@ -1,17 +1,17 @@
-import csv
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
-from core.files.stored_files import whole_file
+from core.csv_output import add_csv, check_csv, put_csv
 from core.progress import TerminalBar
-from core.text import counted
+from core.text import counted, text_table
 from dataset.models import Version
 from dataset.versions.changes import Cause, Change, changes_between, count_causes, designs_of
+from evaluation.analyses import csv_text
 from evaluation.scores.score_checks import score_changes, score_table
 
+COLUMNS = ("image", "caption", "before", "after", "cause")
 SHOWN = 3  # pairs of each cause that are printed
 
 
@@ -23,14 +23,15 @@ class Command(ActCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("before", help="name of the earlier version")
         parser.add_argument("after", help="name of the later version")
-        parser.add_argument("--csv", type=Path, metavar="FILE", help="write every changed pair with its cause")
+        add_csv(parser, "every changed pair and its cause")
 
     def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
+        check_csv(options["csv"], as_json=options["json"])
         before, after = (Version.objects.named(options[name]) for name in ("before", "after"))
         changes = list(changes_between(before, after))
         scores = score_changes(before, after)
-        if options["csv"]:
-            _write(options["csv"], changes)
+        if options["csv"] and (shown := put_csv(options["csv"], csv_text(list(map(_row, changes)), COLUMNS))):
+            return shown
         if options["json"]:
             return {
                 "before": before.name,
@@ -83,12 +84,7 @@ def _score_lines(scores: list[dict[str, Any]]) -> list[str]:
     if not scores:
         return ["No model was scored on both versions, so the effect on scores is unknown. Run evaluate on both."]
     columns, rows = score_table(scores)
-    width = max(len(model) for model, _ in rows)
-    wide = max(map(len, [*columns, *(cell for _, cells in rows for cell in cells)]))
-    lines = [
-        "  ".join([name.ljust(width), *(cell.rjust(wide) for cell in cells)]) for name, cells in [("", columns), *rows]
-    ]
-    return ["Scores after it, and the change:", *lines]
+    return ["Scores after it, and the change:", text_table(["", *columns], [[name, *cells] for name, cells in rows])]
 
 
 def _row(change: Change) -> dict[str, str]:
@@ -99,10 +95,3 @@ def _row(change: Change) -> dict[str, str]:
         **{when: row.said if row else "not in it" for when, row in said.items()},
         "cause": str(change.cause.value),
     }
-
-
-def _write(path: Path, changes: list[Change]) -> None:
-    with whole_file(path) as part, part.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, ["image", "caption", "before", "after", "cause"], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(map(_row, changes))

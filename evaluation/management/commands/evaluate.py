@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
+from core.csv_output import add_csv, check_csv, put_csv
 from core.errors import CounterpartError
 from core.progress import TerminalBar
 from counterpart_metrics.explained import figures_of as explained_figures
@@ -64,8 +65,8 @@ class Command(ActCommand):
         )
         super().add_arguments(parser)
         form = parser.add_mutually_exclusive_group()
-        form.add_argument("--latex", action="store_true", help="print a LaTeX tabular")
-        form.add_argument("--csv", action="store_true", help="print CSV")
+        form.add_argument("--latex", action="store_true", help="print a LaTeX table with intervals")
+        add_csv(form, "the figures")
 
     def act(
         self, progress: TerminalBar, *, parameters: EvaluateParameters, rankings: list[Path], **options: Any
@@ -100,14 +101,17 @@ def _check(parameters: EvaluateParameters, rankings: list[Path], options: dict[s
         raise CounterpartError("--explain takes one file, --rankings FILE, and no --latex or --csv.")
     if options["benchmark"] and not rankings:
         raise CounterpartError("A benchmark has no annotators of its own. Pass --rankings FILE.")
-    if options["json"] and is_table:
-        raise CounterpartError("--json, --latex and --csv are forms of the same figures. Choose one.")
+    if options["json"] and options["latex"]:
+        raise CounterpartError("--json and --latex are printed alike. Leave one out.")
+    check_csv(options["csv"], as_json=options["json"])
 
 
 def _said(board: Board, options: dict[str, Any], version: Version | None = None) -> str | dict[str, Any]:
     guards = (version and kept_guards(version)) or []
+    if options["csv"] and (shown := put_csv(options["csv"], csv_table(board))):
+        return shown
     if options["json"]:
         return figures_of(board) | ({"guards": guards} if guards else {})
-    if options["latex"] or options["csv"]:
-        return (latex_table if options["latex"] else csv_table)(board)
+    if options["latex"]:
+        return latex_table(board)
     return "\n\n".join(filter(None, [plain_table(board), guard_table(version) if version and guards else ""]))

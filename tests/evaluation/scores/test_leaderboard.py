@@ -1,5 +1,6 @@
 """The leaderboard: which model is best, which are as good, and how ranks change."""
 
+import re
 from datetime import UTC, datetime
 
 import numpy as np
@@ -74,9 +75,21 @@ def test_benchmarks_are_side_by_side_averages_first():
     assert list(map(str, board.columns)) == [
         "eccv average R@1", "cxc average R@1", "eccv i2t R@1", "cxc i2t R@1", "eccv t2i R@1", "cxc t2i R@1"
     ]  # fmt: skip
-    head = latex_table(board).splitlines()
-    assert head[2].startswith(r" & \multicolumn{1}{c}{eccv average of both} & ")
-    assert head[5].startswith(r"a\_b & \textbf{75.0}")
+    assert latex_table(board).count(r"\begin{tabular}{lr}") == 6
+
+
+def test_a_latex_table_has_a_caption_intervals_and_bold_for_the_best_of_several_models_alone():
+    models = [model("a_b", [1, 0], [1, 1]), model("b", [1, 0], [0, 0]), model("c", [1, 0], [1, 1])]
+    lines = latex_table(board_from(models, estimand="matches of v1")).splitlines()
+    assert lines[2].startswith(
+        r"\caption{Counted of the matches of v1, from 2 images and 2 captions. Percentages, with"
+    )
+    rows = [line for line in lines if line.startswith(("a", "b", "c"))]
+    t2i = [line for line in lines if line.startswith(r"a\_b")][2]
+    assert t2i == r"a\_b & \textbf{100.0} \\"
+    assert [line.count("textbf") for line in rows] == [1, 1, 0, 1, 1, 1, 1, 1, 0]
+    assert r" & {\scriptsize 100.0--100.0} \\" in lines
+    assert not {"textbf", "Bold"} & set(re.findall(r"\w+", latex_table(board_from(models[:1]))))
 
 
 def test_the_history_of_a_model_is_that_of_its_newest_run(db):
