@@ -17,9 +17,9 @@ from dataset.outside_judgments.outside_answer import (
     OutsideAnswer,
     Reader,
     list_of,
-    name_of,
     record_of,
     time_of,
+    worker_of,
 )
 
 _FLAT = ".responses"
@@ -51,18 +51,19 @@ def _of_user(place: str, task: Mapping[str, Any], response: Mapping[str, Any]) -
     given = record_of(response.get("values")) if response.get("status") == "submitted" else {}
     answers = {question: record_of(one).get("value") for question, one in given.items()}
     at = time_of(response.get("updated_at") or response.get("inserted_at"))
-    return OutsideAnswer(place, name_of(response.get("user_id")), task, answers, at)
+    return OutsideAnswer(place, worker_of(response.get("user_id")), task, answers, at)
 
 
 def _by_user(
     place: str, task: Mapping[str, Any], responses: Iterator[tuple[str, Any, Any, Any]]
 ) -> list[OutsideAnswer]:
-    answers: dict[str, dict[str, Any]] = {}
-    for question, value, user, status in responses:
-        of_user = answers.setdefault(name_of(user if user != "None" else None), {})
+    answers: dict[tuple[str, int], dict[str, Any]] = {}
+    for number, (question, value, user, status) in enumerate(responses):
+        worker = worker_of(user if user != "None" else None)
+        of_user = answers.setdefault((worker, 0 if worker else number), {})
         if status == "submitted":
             of_user[question] = value
-    return [OutsideAnswer(place, user, task, given) for user, given in answers.items()]
+    return [OutsideAnswer(place, user, task, given) for (user, _), given in answers.items()]
 
 
 def _nested(record: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any, Any]]:

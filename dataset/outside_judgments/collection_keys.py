@@ -4,17 +4,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
-
-from django.db.models import QuerySet
 
 from core.errors import CounterpartError, some_of
 from core.text import counted, harmless
-from corpus.models import Caption, Collection, Image
+from corpus.models import Collection
 from counterpart_metrics.text_files import comparable
 
-_BATCH = 500
 _UPLOADED = re.compile(r"[0-9a-f]{8}-(?=.)")  # before the names of files that were uploaded into Label Studio
 _LONGEST = 60  # characters of a text that an error shows
 
@@ -25,15 +21,11 @@ def image_keys(collection: Collection, given: Sequence[str], *, skip_unknown: bo
     Raises CounterpartError for images that are not in the collection, unless those are skipped, and for file names that
     it has twice.
     """
-    found = _by_key(Image.objects.filter(collection=collection), given)
-    rest = [one for one in given if one not in found]
-    names = (
-        (key, end)
-        for key, file_name in Image.objects.filter(collection=collection).values_list("key", "file_name").iterator()
-        for end in {key, file_name, key.rpartition("/")[2], file_name.rpartition("/")[2]}
+    rows = (
+        (key, {file_name, key.rpartition("/")[2], file_name.rpartition("/")[2]})
+        for key, file_name in collection.images.values_list("key", "file_name").iterator()
     )
-    meant = {one: list(_file_names(one)) for one in rest}
-    return found | _by_name("image", meant, names if rest else iter(()), skip_unknown)
+    return _keys("image", {one: list(_file_names(one)) for one in given}, rows, skip_unknown)
 
 
 def caption_keys(collection: Collection, given: Sequence[str], *, skip_unknown: bool) -> dict[str, str]:
@@ -42,41 +34,35 @@ def caption_keys(collection: Collection, given: Sequence[str], *, skip_unknown: 
     Raises CounterpartError for captions that are not in the collection, unless those are skipped, and for texts that it
     has twice.
     """
-    found = _by_key(Caption.objects.filter(collection=collection), given)
-    rest = [one for one in given if one not in found]
-    texts = (
-        (key, name)
-        for key, text in Caption.objects.filter(collection=collection).values_list("key", "text").iterator()
-        for name in {key, text, harmless(text.strip())}  # as in our own tables
+    rows = (
+        (key, {text, harmless(text.strip())})  # as in our own tables
+        for key, text in collection.captions.values_list("key", "text").iterator()
     )
-    return found | _by_name("caption", {one: [one] for one in rest}, texts if rest else iter(()), skip_unknown)
+    return _keys("caption", {one: [one] for one in given}, rows, skip_unknown)
 
 
-def _by_key(rows: QuerySet[Any], given: Sequence[str]) -> dict[str, str]:
-    found = dict[str, str]()
-    for start in range(0, len(given), _BATCH):
-        keys = rows.filter(key__in=given[start : start + _BATCH]).values_list("key", flat=True)
-        found.update(zip(keys, keys, strict=True))
-    return found
-
-
-def _by_name(
-    what: str, names: dict[str, list[str]], existing: Iterable[tuple[str, str]], skip_unknown: bool
+def _keys(
+    what: str, meant: dict[str, list[str]], rows: Iterable[tuple[str, set[str]]], skip_unknown: bool
 ) -> dict[str, str]:
-    """Return each given name → the key of its row; of several forms of a name the first known one counts."""
-    wanted = {name for of_one in names.values() for name in of_one}
-    keys: dict[str, set[str]] = defaultdict(set)
-    for key, name in existing:
-        if (name := comparable(name)) in wanted:
-            keys[name].add(key)
-    found = {one: next((keys[name] for name in names[one] if name in keys), set[str]()) for one in names}
+    """Return each given name → the key of its row, of which keys go before names; ``meant`` are the forms that a name
+    may have, of which the first known one counts, and ``rows`` the keys with their other names."""
+    wanted = {name for forms in meant.values() for name in forms}
+    keys: dict[str, set[str]] = {}
+    named: dict[str, set[str]] = defaultdict(set)
+    for key, names in rows:
+        if comparable(key) in wanted:
+            keys[comparable(key)] = {key}
+        for name in wanted.intersection(map(comparable, names)):
+            named[name].add(key)
+    known = {**named, **keys}
+    found = {one: next((known[name] for name in forms if name in known), set[str]()) for one, forms in meant.items()}
     field = f"Name the field with their ids, --{what} FIELD."
-    if not skip_unknown and (missing := [one for one in names if not found[one]]):
+    if not skip_unknown and (missing := [one for one in meant if not found[one]]):
         raise CounterpartError(
             f"{counted(len(missing), f'{what} of the file is', f'{what}s of the file are')} not in the collection: "
             f"{_shortened(missing)}. {field}"
         )
-    if twice := [one for one in names if len(found[one]) > 1]:
+    if twice := [one for one in meant if len(found[one]) > 1]:
         raise CounterpartError(
             f"{counted(len(twice), 'name')} of the file could each be several {what}s of the collection: "
             f"{_shortened(twice)}. {field}"

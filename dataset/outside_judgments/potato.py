@@ -24,6 +24,7 @@ from dataset.outside_judgments.outside_answer import (
     record_of,
     seconds_of,
     time_of,
+    worker_of,
 )
 
 _STATE = "user_state.json"
@@ -124,7 +125,7 @@ def _answer(
     milliseconds = seconds_of(spent.get("total_time_ms"))
     return OutsideAnswer(
         place,
-        name_of(user),
+        worker_of(user),
         {},
         {schema: chosen for schema, options in labels.items() if (chosen := _chosen(options))},
         time_of(spent.get("session_end") or spent.get("session_start")),

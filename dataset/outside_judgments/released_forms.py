@@ -1,6 +1,7 @@
 """The forms in which releases export judgments: the long one, and the raw columns of ECCV Caption."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -60,13 +61,25 @@ def read_raw(path: Path) -> pd.DataFrame:
     rows = _checked_answers(path, _read(path, RAW).rename(columns=_NAMES))
     proposal = ["model", "ranking", "score", "image", "caption"]
     rows["run"] = (rows[proposal] != rows[proposal].shift()).any(axis=1).cumsum()
-    runs = rows.groupby("run").agg(
-        image=("image", "first"), caption=("caption", "first"), answers=("level", "size"), first=("run", "first")
-    )
-    # An annotator that proposed a pair in both directions at one rank has its answers twice in one run.
-    least = runs.sort_values(["answers", "first"]).groupby(["image", "caption"], sort=False)["first"].first()
-    _check_repeated(path, rows, runs, least)
-    kept = rows[rows["run"].isin(least)].copy()
+    answers = dict(zip(rows.index, rows[_ANSWER].itertuples(index=False, name=None), strict=True))
+    runs: dict[tuple[str, str], dict[int, list[int]]] = {}
+    for line, image, caption, run in rows[["image", "caption", "run"]].itertuples(name=None):
+        runs.setdefault((image, caption), {}).setdefault(run, []).append(line)
+    lines: list[int] = []
+    differing = []
+    for (image, caption), of_pair in runs.items():
+        least, *others = sorted(of_pair.values(), key=len)
+        once = Counter(map(answers.__getitem__, least))
+        # An annotator that proposed a pair in both directions at one rank has its answers twice in one run.
+        if any(Counter(map(answers.__getitem__, one)) not in (once, once + once) for one in others):
+            differing.append(f"image {image} with caption {caption}")
+        lines += least
+    if differing:
+        raise CounterpartError(
+            f"{path.name} has {counted(len(differing), 'pair')} whose answers differ from one proposal to another: "
+            f"{some_of(differing)}. Every row of a pair must repeat its answers; export the file again."
+        )
+    kept = rows.loc[sorted(lines)].copy()
     kept["answer"] = kept.groupby(["image", "caption"]).cumcount() + 1
     kept["worker"] = f"raw-{hashlib.sha256(path.read_bytes()).hexdigest()[:12]}-" + kept["answer"].astype(str)
     return kept.drop(columns=["run", "model", "ranking", "score"])
@@ -107,21 +120,3 @@ def _wrong(path: Path, values: pd.Series, wrong: pd.Series, rule: str) -> str:
     first: Any = values[wrong].head(3).items()
     lines = [f"{value!r} in line {line}" for line, value in first]
     return f"{path.name} has {counted(int(wrong.sum()), 'invalid value')}: {some_of(lines)}; {rule}. Correct the file."
-
-
-def _check_repeated(path: Path, rows: pd.DataFrame, runs: pd.DataFrame, least: pd.Series) -> None:
-    """Raise CounterpartError unless every run of a pair has the answers of its shortest one, once or twice each."""
-    shares = rows.groupby(["image", "caption", "run", *_ANSWER]).size().rename("times").reset_index()
-    shares["size"] = shares["run"].map(runs["answers"])
-    shares["share"] = shares["times"] / shares["size"]
-    kinds = shares.groupby(["image", "caption", *_ANSWER])["share"].agg(["min", "max", "size"])
-    n_runs = runs.groupby(["image", "caption"]).size()
-    kinds["runs"] = n_runs.reindex(pd.MultiIndex.from_frame(kinds.reset_index()[["image", "caption"]])).to_numpy()
-    differing = kinds[(kinds["min"] != kinds["max"]) | (kinds["size"] != kinds["runs"])]
-    pairs = differing.reset_index()[["image", "caption"]].drop_duplicates()
-    if len(pairs):
-        listed = [f"image {image} with caption {caption}" for image, caption in pairs.itertuples(index=False)]
-        raise CounterpartError(
-            f"{path.name} has {counted(len(pairs), 'pair')} whose answers differ from one proposal to another: "
-            f"{some_of(listed)}. Every row of a pair must repeat its answers; export the file again."
-        )

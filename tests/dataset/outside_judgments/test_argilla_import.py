@@ -100,7 +100,7 @@ def test_one_of_several_questions_is_chosen(take, levels, write):
     ("wrong", "message"),
     [
         ({"match.responses.users": [ADA]}, "record 1: match.responses has 2 values, 1 users and 2 statuses"),
-        ({"match.responses.users": [ADA, "None"]}, "record 1: its annotator is missing"),
+        ({"match.responses.users": [ADA, [BEN]]}, "record 1: its annotator is missing"),
         ({"match.responses": "1"}, "record 1: '1' is not a list"),
         ({"match.responses": [["1", "2"], "1"]}, "several answers to one question (record a)"),
     ],
