@@ -41,6 +41,10 @@ def rankings(path: Path) -> object:
     return stream_rankings(path, IDS)
 
 
+def pairs(path: Path, direction: str = "") -> object:
+    return list(read_pairs(path, keys=MatchKeys({}, {}), direction=direction)[0])
+
+
 def tool(name: str) -> Read:
     return lambda path: TOOLS[name].read(path, opening_of(path))
 
@@ -58,7 +62,7 @@ IN_OBJECTS: dict[str, tuple[Read, object]] = {
     "ids.jsonl": (captions("jsonl"), LINE | {"caption_id": HERE}),
     "coco.json": (captions("coco"), {"images": [{"id": 1, "file_name": HERE}], "annotations": [{"id": HERE}]}),
     "karpathy.json": (captions("karpathy"), {"images": [{"cocoid": 1, "filename": HERE, "sentences": []}]}),
-    "matches.json": (lambda path: read_pairs(path, keys=MatchKeys({}, {}), direction="i2t"), {"1": [HERE]}),
+    "matches.json": (partial(pairs, direction="i2t"), {"1": [HERE]}),
     "rankings.json": (rankings, {"i2t": {"1": [HERE]}}),
     "queries.json": (rankings, {"i2t": {HERE: [1]}, "t2i": {"1": [HERE]}}),
     "x_predictions.json": (rankings, {"default": {"test": {"1": {"1": HERE}}}}),
@@ -75,7 +79,7 @@ IN_OBJECTS: dict[str, tuple[Read, object]] = {
 """Readers of JSON, with a file that has a value somewhere."""
 IN_CELLS: dict[str, tuple[Read, str]] = {
     "flickr.token": (captions("flickr"), f"{HERE}.jpg#0\t{HERE}\n"),
-    "pairs.csv": (lambda path: read_pairs(path, keys=MatchKeys({}, {})), f"image,caption,score\n1,{HERE},{HERE}\n"),
+    "pairs.csv": (pairs, f"image,caption,score\n1,{HERE},{HERE}\n"),
     "sentences.csv": (read_sentences, f"sentence,written\n{HERE},right\n"),
     "long.csv": (partial(read_long, round="", default=""), f"{','.join(LONG)}\n{','.join([HERE] * len(LONG))}\n"),
     "raw.csv": (read_raw, f"{','.join(RAW)}\n{','.join([HERE] * len(RAW))}\n"),
@@ -135,4 +139,4 @@ def test_a_table_with_a_cell_beyond_the_limit_of_csv_is_refused(tmp_path):
     row = StringIO()
     csv.writer(row).writerow(["image", "caption", "x" * 200_000])
     (tmp_path / "a.csv").write_text(row.getvalue())
-    assert "not valid CSV" in survives(lambda: read_pairs(tmp_path / "a.csv", keys=MatchKeys({}, {})))
+    assert "not valid CSV" in survives(lambda: pairs(tmp_path / "a.csv"))
