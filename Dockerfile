@@ -23,7 +23,7 @@ RUN python -m compileall -q --invalidation-mode unchecked-hash .
 
 FROM python AS counterpart
 ENV PATH=/opt/venv/bin:$PATH \
-    PYTHONPATH=/app/packages/annotators:/app/packages/metrics:/app/packages/statistics:/app/packages/topk \
+    PYTHONPATH=/app/packages/annotators:/app/packages/drawn:/app/packages/metrics:/app/packages/statistics:/app/packages/topk \
     PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \
     VAR_DIR=/var/lib/counterpart WEB_CONCURRENCY=3 LOG_FORMAT=json
 WORKDIR /app

@@ -1,8 +1,5 @@
 """The demo collection: random scenes, drawn and captioned, with a grade for every caption and gallery picture."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 import numpy as np
 from django.db import transaction
 
@@ -13,32 +10,17 @@ from core.seeds import check_seed
 from core.text import check_name
 from corpus.models import Caption, Collection, Image, Match
 from corpus.pictures.stored_pictures import StoredPicture, store_picture
-from demo.drawing.layout import draw_scene
-from demo.grades import Levels, grades
-from demo.meanings import CAPTIONS_EACH, Meaning, meanings_of
-from demo.phrases import word
-from demo.scenes import Scene, sample_scenes
+from counterpart_drawn.drawing.layout import draw_scene
+from counterpart_drawn.grades import Levels, grades
+from counterpart_drawn.meanings import CAPTIONS_EACH
+from counterpart_drawn.plates import LESSONS, ROUNDS, Plate, compose
 
 FEWEST = 10  # pictures
 MOST = 5000  # the truth grows with their square
-ROUNDS = (("test", 0.4), ("val", 0.1))
-LESSONS = (("val", 0.1),)  # splits other than "train", and their shares
 LOWEST_LEVEL = 3  # level 4 is not written: a pair that the truth does not list has level 4
 BATCH = 2000
 TRUTH = "truth"
 DESCRIPTION = "Drawn scenes with five captions each; how well any caption fits any picture is known exactly."
-
-
-@dataclass(frozen=True)
-class Plate:
-    """The plan of a picture: its key, split and scene, and the keys, meanings and texts of its captions."""
-
-    key: str
-    split: str
-    scene: Scene
-    caption_keys: list[str]
-    meanings: list[Meaning]
-    texts: list[str]
 
 
 def make_demo_collection(
@@ -48,8 +30,8 @@ def make_demo_collection(
     "train". With ``lessons`` the collection is only for training annotators: 10% in "val", the others in "train".
 
     Writes the ``original`` matches, and for the test split the full truth: ``Match(source="truth", grade)``
-    for every pair of grade 1-3 (see ``demo.grades``); pairs not listed have grade 4. Equal arguments give equal
-    bytes. An existing collection with the same arguments is returned. Raises CounterpartError for a name that
+    for every pair of grade 1-3 (see ``counterpart_drawn.grades``); pairs not listed have grade 4. Equal arguments give
+    equal bytes. An existing collection with the same arguments is returned. Raises CounterpartError for a name that
     another collection has, and for an invalid size or seed.
     """
     check_name(name)
@@ -94,35 +76,6 @@ def _same(collection: Collection, wanted: dict[str, int | bool]) -> Collection:
 
 def _summary(drawn: dict[str, int | bool]) -> str:
     return f"{drawn['images']} pictures and seed {drawn['seed']}{', for lessons' if drawn['lessons'] else ''}"
-
-
-def compose(images: int, seed: int, held_out: Sequence[tuple[str, float]] = ROUNDS) -> list[Plate]:
-    """Return the plans of all pictures in the order of the collection; keys and order reveal nothing about them."""
-    rng = np.random.default_rng([seed, 1])
-    keys = rng.choice(np.arange(100_000, 1_000_000), size=images, replace=False)
-    caption_keys = rng.choice(np.arange(1_000_000, 10_000_000), size=(images, CAPTIONS_EACH), replace=False).astype(str)
-    splits = [split for split, share in held_out for _ in range(round(images * share))]
-    splits += ["train"] * (images - len(splits))
-    plates = []
-    places = rng.permutation(images).tolist()
-    for number, scene in enumerate(sample_scenes(images, seed)):
-        lot = np.random.default_rng([seed, 2, number])
-        meanings = meanings_of(scene, lot)
-        texts = _differently_worded(meanings, lot)
-        split = splits[places[number]]
-        plates.append(Plate(str(keys[number]), split, scene, caption_keys[number].tolist(), meanings, texts))
-    return plates
-
-
-def _differently_worded(meanings: list[Meaning], rng: np.random.Generator) -> list[str]:
-    """Return a text for each meaning; a text that an earlier caption has is worded again."""
-    texts: list[str] = []
-    for meaning in meanings:
-        text = word(meaning, rng)
-        while text in texts:
-            text = word(meaning, rng)
-        texts.append(text)
-    return texts
 
 
 def _write_images(collection: Collection, plates: list[Plate], pictures: list[StoredPicture]) -> list[Image]:

@@ -17,6 +17,8 @@ from core.errors import CounterpartError
 from core.progress import Progress, silent
 from corpus.matches import known_pairs
 from corpus.models import Collection, Match
+from counterpart_drawn.grades import grade
+from counterpart_drawn.plates import compose
 from counterpart_metrics import Coverage, coverage
 from crowd.posting.publication import close_round, publish_round
 from dataset.judged.verdict_worth import round_sentences
@@ -25,9 +27,8 @@ from dataset.releases.release import release
 from dataset.releases.release_parameters import ReleaseParameters
 from dataset.verdicts import aggregate_round
 from dataset.versions.version_files import load_positives
-from demo.collection import compose, make_demo_collection
+from demo.collection import make_demo_collection
 from demo.demo_annotators import add_demo_annotators
-from demo.grades import grade
 from evaluation.scores.scoring import evaluate_version
 from hits.models import Round
 from hits.question import RIGHT_LEVELS, Level
@@ -54,7 +55,7 @@ WHY = {
     3: "Its main thing or two of its details are wrong, and something of it is true.",
     4: "Hardly anything of it is true here.",
 }
-"""What the practice says of a level, as ``demo.grades`` counts faults."""
+"""What the practice says of a level, as ``counterpart_drawn.grades`` counts faults."""
 
 
 @dataclass(frozen=True)

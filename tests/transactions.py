@@ -63,7 +63,7 @@ HEAVY = (
     "counterpart_statistics.aggregation.fit_votes",
     "dataset.versions.contents.gather_contents",
     "dataset.judged.coded_votes.read_round",
-    "demo.grades.grades",
+    "counterpart_drawn.grades.grades",
     "evaluation.auditing.whole_queries.whole_queries",
     "hits.rounds.packed_rounds.make_plan",
     "hits.rounds.top_ups.pack_top_up",

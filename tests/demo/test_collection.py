@@ -5,7 +5,6 @@ import re
 from collections import Counter
 from io import BytesIO
 
-import numpy as np
 import pytest
 from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
@@ -14,10 +13,9 @@ from PIL import Image as Picture
 from core.errors import CounterpartError
 from core.models import Event
 from corpus.models import Collection, Match
+from counterpart_drawn.plates import compose
 from demo import collection as demo_collection
-from demo.collection import compose, make_demo_collection
-from demo.drawing.layout import draw_scene
-from demo.scenes import KINDS, SETTINGS, Group, Scene
+from demo.collection import make_demo_collection
 from tests.factories import make_collection
 
 
@@ -113,31 +111,6 @@ def test_a_failure_midway_leaves_no_rows(db, monkeypatch):
     with pytest.raises(ZeroDivisionError):
         make_demo_collection("demo", images=10)
     assert not Collection.objects.exists()
-
-
-def drawn(scene):
-    return np.asarray(Picture.open(BytesIO(draw_scene(scene, np.random.default_rng(0)))), dtype=float)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
-def test_every_kind_shows_its_colours_and_actions(kind):
-    looks = [(colour, action) for colour in kind.colours for action in kind.actions or (None,)]
-    pictures = [
-        drawn(Scene("snow", "day", (Group(kind.name, 1, colour, "large", action, "middle"),)))
-        for colour, action in looks
-    ]
-    for place, picture in enumerate(pictures):
-        assert all(np.abs(picture - other).mean() > 0.3 for other in pictures[place + 1 :])
-
-
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_an_object_is_drawn_on_its_side(setting):
-    left, right = (
-        drawn(Scene(setting, "day", (Group("ball", 1, "red", "large", None, side),))) for side in ("left", "right")
-    )
-    differing = np.abs(left - right).sum(axis=(0, 2))
-    assert differing[200:280].sum() < 0.05 * differing.sum()
 
 
 def test_lessons_are_for_training_and_validation_alone(db):

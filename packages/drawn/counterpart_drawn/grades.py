@@ -23,8 +23,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from demo.meanings import PLACES, Claim, Meaning, denoted, united
-from demo.scenes import KINDS, SETTINGS, SIDES, SIZES, TIMES, Group, Scene
+from counterpart_drawn.meanings import PLACES, Claim, Meaning, denoted, united
+from counterpart_drawn.scenes import KINDS, SETTINGS, SIDES, SIZES, TIMES, Group, Scene
 
 Ints = NDArray[np.int64]
 Levels = NDArray[np.int8]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from demo.drawing.brush import BLUSH, INK, Brush, Colour, Points, darker, lighter
+from counterpart_drawn.drawing.brush import BLUSH, INK, Brush, Colour, Points, darker, lighter
 
 # Pairs of skin and hair colours.
 LOOKS: tuple[tuple[Colour, Colour], ...] = (

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from demo.drawing import animals, children, objects
-from demo.drawing.backdrops import BACKDROPS
-from demo.drawing.brush import INK, NAMED, WIDTH, Brush, Canvas
-from demo.drawing.scenery import OBJECT_LIGHTS
-from demo.scenes import Group, Scene
+from counterpart_drawn.drawing import animals, children, objects
+from counterpart_drawn.drawing.backdrops import BACKDROPS
+from counterpart_drawn.drawing.brush import INK, NAMED, WIDTH, Brush, Canvas
+from counterpart_drawn.drawing.scenery import OBJECT_LIGHTS
+from counterpart_drawn.scenes import Group, Scene
 
 Rng = np.random.Generator
 Spot = tuple[float, float, float]  # x, y and scale

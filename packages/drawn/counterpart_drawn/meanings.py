@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from demo.scenes import KINDS, MOST, SETTINGS, Group, Scene, pick
+from counterpart_drawn.scenes import KINDS, MOST, SETTINGS, Group, Scene, pick
 
 # The kinds that a general noun can mean. The names of kinds are nouns too.
 GENERAL_NOUNS: dict[str, frozenset[str]] = {

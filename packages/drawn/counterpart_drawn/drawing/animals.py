@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from demo.drawing.brush import BEAK, BLUSH, CREAM, INK, Brush, Colour, Points, darker, lighter
+from counterpart_drawn.drawing.brush import BEAK, BLUSH, CREAM, INK, Brush, Colour, Points, darker, lighter
 
 SLEEP: Colour = (92, 98, 168)
 

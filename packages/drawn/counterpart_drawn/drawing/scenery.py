@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from demo.drawing.brush import (
+from counterpart_drawn.drawing.brush import (
     CREAM,
     HEIGHT,
     INK,
@@ -17,7 +17,7 @@ from demo.drawing.brush import (
     darker,
     lighter,
 )
-from demo.scenes import pick
+from counterpart_drawn.scenes import pick
 
 Rng = np.random.Generator
 

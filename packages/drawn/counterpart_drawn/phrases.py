@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from demo.meanings import SEVERAL, SOME, Claim, Meaning
-from demo.scenes import pick
+from counterpart_drawn.meanings import SEVERAL, SOME, Claim, Meaning
+from counterpart_drawn.scenes import pick
 
 Rng = np.random.Generator
 

@@ -1,6 +1,19 @@
 """Vehicles, toys, fruit and furniture; vehicles face right."""
 
-from demo.drawing.brush import CREAM, GLASS, INK, LEAF, STEEL, TYRE, WOOD, Brush, Colour, blend, darker, lighter
+from counterpart_drawn.drawing.brush import (
+    CREAM,
+    GLASS,
+    INK,
+    LEAF,
+    STEEL,
+    TYRE,
+    WOOD,
+    Brush,
+    Colour,
+    blend,
+    darker,
+    lighter,
+)
 
 LAMP: Colour = (255, 236, 150)
 TAIL_LAMP: Colour = (176, 40, 52)

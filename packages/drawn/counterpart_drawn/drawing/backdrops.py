@@ -5,8 +5,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from demo.drawing.brush import CREAM, HEIGHT, LEAF, WIDTH, WOOD, Brush, Canvas, Colour, Light, darker, lighter
-from demo.drawing.scenery import (
+from counterpart_drawn.drawing.brush import (
+    CREAM,
+    HEIGHT,
+    LEAF,
+    WIDTH,
+    WOOD,
+    Brush,
+    Canvas,
+    Colour,
+    Light,
+    darker,
+    lighter,
+)
+from counterpart_drawn.drawing.scenery import (
     SKIES,
     Rng,
     flowers,
@@ -21,7 +33,7 @@ from demo.drawing.scenery import (
     tree,
     tufts,
 )
-from demo.scenes import pick
+from counterpart_drawn.scenes import pick
 
 
 @dataclass(frozen=True)

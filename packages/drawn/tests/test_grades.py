@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from demo.collection import compose
-from demo.grades import grade, grades
-from demo.meanings import GENERAL_NOUNS, PLACES, SEVERAL, SOME, Claim, Meaning
-from demo.scenes import KINDS, Group, Scene
+from counterpart_drawn.grades import grade, grades
+from counterpart_drawn.meanings import GENERAL_NOUNS, PLACES, SEVERAL, SOME, Claim, Meaning
+from counterpart_drawn.plates import compose
+from counterpart_drawn.scenes import KINDS, Group, Scene
 
 DOGS = Group("dog", 2, "brown", "large", "running", "left")
 BALL = Group("ball", 1, "red", "small", None, "right")
@@ -122,7 +122,7 @@ def test_many_captions_are_graded_in_blocks_as_they_are_one_by_one(monkeypatch):
     meanings = [meaning for plate in plates for meaning in plate.meanings]
     scenes = [plate.scene for plate in plates]
     whole = grades(meanings, scenes)
-    monkeypatch.setattr("demo.grades.BLOCK", 7)
+    monkeypatch.setattr("counterpart_drawn.grades.BLOCK", 7)
     np.testing.assert_array_equal(grades(meanings, scenes), whole)
 
 

@@ -5,11 +5,11 @@ import re
 import numpy as np
 import pytest
 
-from demo.collection import compose
-from demo.grades import grade
-from demo.meanings import SEVERAL, SOME, Claim, Meaning
-from demo.phrases import word
-from demo.scenes import KINDS, sample_scenes
+from counterpart_drawn.grades import grade
+from counterpart_drawn.meanings import SEVERAL, SOME, Claim, Meaning
+from counterpart_drawn.phrases import word
+from counterpart_drawn.plates import compose
+from counterpart_drawn.scenes import KINDS, sample_scenes
 
 COLOURS = {colour for kind in KINDS.values() for colour in kind.colours}
 
