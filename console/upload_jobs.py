@@ -124,7 +124,7 @@ def _check_covered(collection: Collection, path: Path) -> None:
         if missing := [key for key in rows.gallery().values_list("key", flat=True) if key not in known]:
             raise CounterpartError(
                 f"{path.name} has no embedding of {len(missing)} {what}s of {collection}: {some_of(missing)}. "
-                "Embed the whole gallery, with the collection's own ids."
+                f"Embed the whole gallery: show collection {collection} --ids {what}s --out FILE writes the ids."
             )
 
 

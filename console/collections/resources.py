@@ -3,12 +3,15 @@ matches."""
 
 from typing import Annotated, Any
 
+import pyarrow as pa
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Schema
 from pydantic import BeforeValidator
 
 from console import upload_jobs
 from console.api.bearer import ApiRequest
+from console.api.file_answers import FILES, Format, as_file
 from console.api.idempotency import key_of
 from console.api.keysets import Place, part_of, part_schema
 from console.api.operations import Resources
@@ -31,6 +34,7 @@ from console.uploads import LARGEST_UPLOAD, start_with_sent, upload_id
 from core.errors import CounterpartError
 from core.files.upload_files import FOLDER
 from core.models import Job
+from corpus.id_lists import COLUMNS, id_rows
 from corpus.models import Collection, Image
 from dataset.secret_controls import refuse_secret_pairs
 
@@ -142,17 +146,28 @@ def collection(request: ApiRequest, name: str) -> Collection:
     return collection
 
 
-@resources.reads("/collections/{name}/images", "data:read", Images)
-def images(request: ApiRequest, name: str, place: Query[Place]) -> dict[str, Any]:
-    """List the images of a collection by key, with links to their pictures."""
-    return part_of(get_object_or_404(Collection, name=name).images.all(), place, key="key")
+@resources.reads("/collections/{name}/images", "data:read", Images, files=FILES)
+def images(request: ApiRequest, name: str, place: Query[Place], format: Format = "json") -> Any:
+    """List the images of a collection by key, with links to their pictures; with a `format`, the ids, file names and
+    splits of all of them in one file."""
+    collection = get_object_or_404(Collection, name=name)
+    if format != "json":
+        return _ids(collection, "images", format)
+    return part_of(collection.images.all(), place, key="key")
 
 
-@resources.reads("/collections/{name}/captions", "data:read", Captions)
-def captions(request: ApiRequest, name: str, place: Query[Place]) -> dict[str, Any]:
-    """List the captions of a collection by key."""
+def _ids(collection: Collection, what: str, format: Format) -> HttpResponseBase:
+    columns = pa.schema([(name, pa.string()) for name in COLUMNS[what]])
+    return as_file(id_rows(collection, what), columns, format, f"{collection}-{what}")
+
+
+@resources.reads("/collections/{name}/captions", "data:read", Captions, files=FILES)
+def captions(request: ApiRequest, name: str, place: Query[Place], format: Format = "json") -> Any:
+    """List the captions of a collection by key; with a `format`, all of them in one file."""
     collection = get_object_or_404(Collection, name=name)
     refuse_secret_pairs(collection, request.user)
+    if format != "json":
+        return _ids(collection, "captions", format)
     return part_of(collection.captions.select_related("image"), place, key="key")
 
 

@@ -12,6 +12,7 @@ urlpatterns = [
     path("collections/", views.collections, name="collections"),
     path("import/", views.collection_import, name="collection_import"),
     path("collections/<slug:name>/", views.collection, name="collection"),
+    path("collections/<slug:name>/ids/<slug:what>/", views.collection_ids, name="collection_ids"),
     path("collections/<slug:name>/matches/", views.matches, name="matches"),
     path("collections/<slug:name>/sample/", views.sample, name="sample"),
     path("samples/<slug:name>/captions/", views.sample_captions, name="sample_captions"),

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db.models import Count, Q, QuerySet
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import cache_control
@@ -27,6 +27,7 @@ from console.permissions import StaffRequest, members_only, researchers_only
 from console.refusals import refusals_as_404, refusals_as_messages, refusals_in
 from console.uploads import LARGEST_UPLOAD, local_upload, start_with_uploads
 from core.web.middleware import takes_uploads
+from corpus.id_lists import COLUMNS, id_lines
 from corpus.models import Caption, Collection, Image, Sample
 from corpus.pictures.stored_pictures import SHOWN, picture_bytes
 from corpus.pictures.thumbnails import LARGEST, SIZES, thumbnail
@@ -71,6 +72,19 @@ def collection(request: HttpRequest, name: str) -> HttpResponse:
         "retrievals": collection.retrievals.select_related("annotator", "sample", "gallery")[:20],
     }
     return render(request, "console/collections/collection.html", context)
+
+
+@members_only.reads
+def collection_ids(request: HttpRequest, name: str, what: str) -> StreamingHttpResponse:
+    """Send the ids of the images or captions, with what they name, as a table."""
+    collection = get_object_or_404(Collection, name=name)
+    if what not in COLUMNS:
+        raise Http404(f"Choose {' or '.join(COLUMNS)}.")
+    if what == "captions":
+        refuse_secret_pairs(collection, request.user)
+    answer = StreamingHttpResponse(id_lines(collection, what), content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="{name}-{what}.csv"'
+    return answer
 
 
 def _images(collection: Collection, words: str) -> QuerySet[Image]:

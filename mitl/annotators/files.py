@@ -63,13 +63,19 @@ class KeyedEmbeddings(EmbeddingAnnotator):
         """Raises CounterpartError for captions that are not in the file."""
         return self._arrays["captions"][self._rows_of("caption", [caption.key for caption in captions])]
 
+    def check_ids(self, images: Sequence[PlainImage], captions: Sequence[PlainCaption]) -> None:
+        """Raise CounterpartError for images or captions that are not in the file."""
+        self._rows_of("image", [image.key for image in images])
+        self._rows_of("caption", [caption.key for caption in captions])
+
     def _rows_of(self, what: str, keys: list[str]) -> list[int]:
         rows = self._rows[f"{what}_ids"]
         missing = [key for key in keys if key not in rows]
         if missing:
             raise CounterpartError(
                 f"{self._name} has no embedding of {len(missing)} {what}s that are needed: {some_of(missing)}. Add the"
-                " annotator again, under another name, with a file that has them all."
+                " annotator again, under another name, with a file that has them all: manage.py show collection NAME"
+                f" --ids {what}s --out FILE writes the ids."
             )
         return [rows[key] for key in keys]
 

@@ -13,6 +13,7 @@ from core.text import counted
 from counterpart_annotators.base import CrossEncoder, Pace
 from counterpart_annotators.checkpoints import Checkpoints
 from mitl import annotators
+from mitl.annotators.files import KeyedEmbeddings
 from mitl.models import Annotator, Retrieval
 from mitl.search.gallery import BothLists, Places, SearchGallery, load_lists, store_lists, with_ids
 from mitl.search.pair_scores import SampledPairs, Scoring
@@ -175,6 +176,7 @@ def retrieve(
     search = search.checked()
     if tune and not search.rerank:
         raise CounterpartError("--tune chooses among the settings of --rerank; pass its steps: --rerank csls,rgm.")
+    _check_files(search)
     retrievals = []
     for annotator in search.annotators:
         chosen = _tuned(search, annotator, tune, progress) if tune else search
@@ -192,6 +194,16 @@ def estimate_retrieval(search: Search) -> list[Estimate]:
     search = search.checked()
     costly = filter(annotators.is_cross_encoder, search.annotators)
     return [_estimated(search, annotator) for annotator in costly if not find_retrieval(search, annotator)]
+
+
+def _check_files(search: Search) -> None:
+    """Refuse embeddings without ids of the gallery before another annotator has searched for minutes."""
+    files = [one for one in search.annotators if one.kind == "files" and one.checkpoint]
+    for annotator in files if len(search.annotators) > 1 else []:
+        with errors_of(annotator):
+            opened = annotators.load(annotator)
+            if isinstance(opened, KeyedEmbeddings):
+                opened.check_ids(search.gallery.images, search.gallery.captions)
 
 
 def _tuned(search: Search, annotator: Annotator, report: ReportChoice, progress: Progress) -> Search:

@@ -66,6 +66,7 @@ def addresses_of_the_site(lasting_site) -> dict[str, str]:
         (("run_register", "queue", "queue_refresh", "clean_up", "two_reviewers"), ["zoo"]),
         (("batch_undo",), [site.collection.batches.create(name="zoo-1", kind="matches", source="cxc", counts={}).name]),
         (("rename",), ["collection", "zoo"]),
+        (("collection_ids",), ["zoo", "images"]),
         (("sample_captions",), [site.round.pool.sample.name]),
         (("test_items",), [tested.name]),
         (("annotator", "annotator_origin", "training", "curve", "train"), ["overlap"]),

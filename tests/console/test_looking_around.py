@@ -7,6 +7,7 @@ import pytest
 from django.core.files.storage import default_storage
 from django.core.management import CommandError
 from eccv_caption import Metrics
+from pyarrow import parquet
 
 from console.inventory_rows import THINGS
 from console.leaderboard.benchmark_boards import figures_path
@@ -221,3 +222,35 @@ def test_eccv_caption_reads_a_dump(tmp_path, db):
     lists = {way: {int(query): items for query, items in found.items()} for way, found in dumped.items()}
     theirs.eccv_gts["t2i"] = {caption: theirs.eccv_gts["t2i"][caption]}
     assert theirs.eccv_recalls(lists, "t2i") == {"t2i": 1}
+
+
+@pytest.mark.parametrize(
+    ("suffix", "first"), [(".txt", "0\n1\n"), (".csv", "id,image,text\r\n0,0,caption 0 of image 0\r\n")]
+)
+def test_the_ids_of_a_collection_are_a_file(zoo, tmp_path, suffix, first):
+    path = tmp_path / f"ids{suffix}"
+    assert figures("show", "collection", "zoo", "--ids", "captions", "--out", path)["captions"] == 12
+    assert path.read_bytes().decode().startswith(first)
+    (tmp_path / "images.txt").write_text("0\n")
+    output_of("sample_queries", "one", "--collection", "zoo", "--images", tmp_path / "images.txt", "--captions", path)
+    assert Sample.objects.get().captions.count() == 12
+
+
+def test_the_page_and_the_calls_have_the_same_ids(zoo, tmp_path, researcher, person):
+    output_of("show", "collection", "zoo", "--ids", "images", "--out", tmp_path / "ids.parquet")
+    table = parquet.read_table(tmp_path / "ids.parquet").to_pylist()
+    assert table[0] == {"id": "0", "file_name": "0.jpg", "split": ""}
+    page = researcher.get("/collections/zoo/ids/images/").getvalue().decode().splitlines()
+    assert page[:2] == ["id,file_name,split", "0,0.jpg,"]
+    lines = caller_for(person, "data:read").get("/collections/zoo/images?format=jsonl").getvalue().decode().splitlines()
+    assert list(map(json.loads, lines)) == table
+
+
+def test_a_file_without_ids_of_the_gallery_is_refused_before_others_search(zoo, tmp_path):
+    ids = np.arange(5)
+    np.savez(tmp_path / "own.npz", image_ids=ids, images=np.eye(5), caption_ids=ids, captions=np.eye(5))
+    output_of("add_annotator", "words", "--kind", "overlap")
+    output_of("add_annotator", "own", "--kind", "files", "--checkpoint", tmp_path / "own.npz")
+    with pytest.raises(CommandError, match="own has no embedding of 1 images .*show collection NAME --ids images"):
+        output_of("retrieve", "zoo", "--annotators", "words,own")
+    assert not Retrieval.objects.exists()

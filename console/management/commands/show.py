@@ -1,15 +1,19 @@
 """show THING NAME: what the API says of one thing: its state, its counts, and what a round waits for."""
 
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
 
 from annotation.platforms import Hold
-from console.inventory import shown, singular
+from console.inventory import find, shown, singular
 from console.inventory_rows import THINGS
 from core.commands import ActCommand
+from core.errors import CounterpartError
 from core.progress import TerminalBar
 from core.text import text_table
+from corpus.id_lists import COLUMNS, write_ids
+from corpus.models import Collection
 from mitl.search.search_report import HEADS, notes_on, rows_of
 
 
@@ -22,8 +26,12 @@ class Command(ActCommand):
         words = ", ".join(singular(word) for word in THINGS)
         parser.add_argument("thing", metavar="THING", help=words)
         parser.add_argument("name", metavar="NAME", help="its name; of a retrieval or job its number, as list shows it")
+        parser.add_argument("--ids", choices=COLUMNS, help="of a collection: write the ids of these to --out")
+        parser.add_argument("--out", type=Path, metavar="FILE", help=".txt: an id a line; .csv, .parquet: a table")
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
+        if options["ids"] or options["out"]:
+            return _written(**options)
         figures = shown(options["thing"], options["name"])
         if options["json"]:
             return figures
@@ -33,6 +41,13 @@ class Command(ActCommand):
             table = text_table(("direction", *HEADS), rows_of(report))
             figures["report"] = "\n".join(["", table, *notes_on(report)])
         return {name: _plain(value) for name, value in figures.items()}
+
+
+def _written(*, thing: str, name: str, ids: str | None, out: Path | None, **_: Any) -> dict[str, Any]:
+    kind, row = find(thing, name)
+    if not isinstance(row, Collection) or not ids or not out:
+        raise CounterpartError("A collection alone has ids: pass both --ids images|captions and --out FILE.")
+    return {ids: write_ids(row, ids, out), "file": str(out)}
 
 
 def _plain(value: Any) -> Any:
