@@ -12,7 +12,7 @@ VENV ?= .venv
 BIN := $(abspath $(VENV))/bin
 # A folder of wheels or an index to prefer for the CPU build of torch; pip's own settings hold otherwise.
 # pip would compile all modules for half a minute; those that are used compile when they are first imported.
-PIP_INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
+PIP_INSTALL = $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --no-compile $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 LOCK = $(VENV)-lock/bin/uv pip compile --quiet --generate-hashes --only-binary :all: --no-annotate --custom-compile-command "make lock" \
 	--python-version 3.11 --python-platform x86_64-manylinux_2_28 \
 	$(foreach one,$(PACKAGES),--no-emit-package counterpart-$(one))
@@ -101,14 +101,14 @@ services-all: $(VENV)/.dev
 # Not in test, which needs no network. pip-audit has an environment of its own: it would replace packages of ours.
 vulnerabilities:
 	$(PYTHON) -m venv $(VENV)-vulnerabilities
-	$(VENV)-vulnerabilities/bin/python -m pip install --quiet --disable-pip-version-check pip-audit==2.10.1
+	$(VENV)-vulnerabilities/bin/python -m pip install --quiet --quiet --disable-pip-version-check pip-audit==2.10.1
 	sed 's/+cpu / /' requirements-locked.txt | $(VENV)-vulnerabilities/bin/pip-audit --strict --disable-pip -r /dev/stdin
 
 # What the images install: all packages with the hashes of their files. TORCH is where torch for processors is found.
 lock: TORCH ?= --torch-backend cpu
 lock:
 	$(PYTHON) -m venv $(VENV)-lock
-	$(VENV)-lock/bin/python -m pip install --quiet --disable-pip-version-check uv==0.13.9
+	$(VENV)-lock/bin/python -m pip install --quiet --quiet --disable-pip-version-check uv==0.13.9
 	$(LOCK) $(TORCH) requirements.txt --output-file requirements-locked.txt
 	$(LOCK) requirements-gpu.txt --output-file requirements-gpu-locked.txt
 

@@ -9,9 +9,10 @@ from textwrap import shorten, wrap
 from django.core.management import ManagementUtility, get_commands, load_command_class
 from django.core.management.base import BaseCommand
 
+from core.text import COLUMNS
+
 STEPS = ("collection", "annotators", "round", "crowd", "review", "version", "scores", "site", "papers")
 """The steps of the work, in the order of ``manage.py help``."""
-COLUMNS = 100
 AFTER = "manage.py help NAME lists the options of a command; help --all lists Django's too."
 
 

@@ -4,9 +4,10 @@ import errno
 import json
 import sys
 from argparse import Action
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
+from textwrap import indent
 from typing import Any, ClassVar
 
 from django.contrib.auth.models import User
@@ -17,6 +18,7 @@ from django.db import ProgrammingError
 from core.errors import DATABASE_LOST, CounterpartError, said_of_database
 from core.parameters import Parameters
 from core.progress import TerminalBar
+from core.text import COLUMNS, text_table
 
 WRONG_OPTIONS = 2  # the exit code, as of argparse
 
@@ -143,16 +145,36 @@ LABELS = {
     "plan_hash": "SHA-256 of the plan",
     "topped_up": "controls that fill the last HIT",
     "positives_asked": "positives that are candidates too",
+    "i2t": "image → captions",
+    "t2i": "caption → images",
+    "judged_by_level": "judged at each level, 1 (yes) to 4 (no)",
+    "merged_against_verdict": "merged matches that people refused",
+    "times_images": "× original",
+    "times_captions": "× original",
 }
 """Keys of figures → what people read, where the key itself with spaces does not say it."""
 
 
 def _lines(name: str, value: Any) -> list[str]:
-    """Return one line for a figure; for a list of rows, one line each below its name."""
+    """Return one line for a figure, or more for long figures by name; for a list of rows, a table below its name."""
     if not isinstance(value, list):
-        return [f"{_label(name)}: {_plain(value)}"]
-    rows = (", ".join(f"{_label(key)} {_plain(figure)}" for key, figure in row.items()) for row in value)
-    return [f"{_label(name)}:", *(f"  {row}" for row in rows)]
+        line = f"{_label(name)}: {_plain(value)}"
+        if not isinstance(value, dict) or len(line) <= COLUMNS:
+            return [line]
+        return [
+            f"{_label(name)}:",
+            *(f"  {line}" for key, figure in value.items() for line in _lines(str(key), figure)),
+        ]
+    return [f"{_label(name)}:", *indent(rows_table(value), "  ").splitlines()]
+
+
+def rows_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return rows of figures by key as aligned columns under their labels, those of numbers to the right."""
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    cells = [[_plain(row[key]) if key in row else "" for key in keys] for row in rows]
+    figures = (int, float, Decimal)
+    of_numbers = {n for n, key in enumerate(keys) if all(isinstance(row.get(key, 0), figures) for row in rows)}
+    return text_table([_label(key) for key in keys], cells, right=of_numbers) if rows else "none"
 
 
 def _label(name: str) -> str:
@@ -165,7 +187,7 @@ def _plain(value: Any) -> str:
         return ", ".join(f"{_label(str(name))}: {_plain(figure)}" for name, figure in value.items()) or "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"${value:,.2f}" if isinstance(value, Decimal) else str(value)
+    return f"${value:,.2f}" if isinstance(value, Decimal) else "none" if value is None else str(value) or "none"
 
 
 def ask(question: str, *, otherwise: str) -> None:

@@ -2,7 +2,7 @@
 
 import csv
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from io import StringIO
 from typing import Any, TypeVar
 
@@ -64,17 +64,29 @@ def csv_line(cells: Iterable[object]) -> str:
     return buffer.getvalue()
 
 
-def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
-    """Return aligned columns under their heads: the first ``left`` to the left, the others to the right."""
+COLUMNS = 100
+"""The most columns of a terminal that tables and help take, where it is possible."""
+
+
+def text_table(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1, right: Collection[int] | None = None
+) -> str:
+    """Return aligned columns under their heads: those of ``right`` to the right, by default all but the first ``left``.
+    What is wider than COLUMNS goes on in further tables, each with the first ``left`` columns."""
     lines = [list(heads), *map(list, rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if column < left else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    )
+    right = range(left, len(heads)) if right is None else right
+    parts = [list(range(left))]
+    for column in range(left, len(heads)):
+        if len(parts[-1]) > left and sum(widths[one] + 2 for one in (*parts[-1], column)) > COLUMNS + 2:
+            parts.append(list(range(left)))
+        parts[-1].append(column)
+
+    def aligned(line: list[str], column: int) -> str:
+        return line[column].rjust(widths[column]) if column in right else line[column].ljust(widths[column])
+
+    tables = [["  ".join(aligned(line, one) for one in part).rstrip() for line in lines] for part in parts]
+    return "\n\n".join(map("\n".join, tables))
 
 
 MAX_NAME = 80

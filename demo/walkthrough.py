@@ -1,7 +1,8 @@
 """A complete round on the demo collection: annotators, a simulated crowd, a released version, scores."""
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -68,7 +69,11 @@ class Figures:
     released: dict[Direction, Coverage]
 
 
-def demonstrate(*, progress: Progress = silent) -> Figures:
+Stage = Callable[[str], AbstractContextManager[None]]
+STAGES = 6
+
+
+def demonstrate(*, progress: Progress = silent, stage: Stage = lambda what: nullcontext()) -> Figures:
     """Create everything that the demo shows, unless it exists, and return the figures of the first version.
 
     Simulated workers answer a first round, which is released; a reviewer then corrects verdicts, which makes a second
@@ -76,15 +81,25 @@ def demonstrate(*, progress: Progress = silent) -> Figures:
     by a careless crowd: its doubtful pairs can be judged again.
     The annotators are small versions of the five of ECCV Caption, trained on other drawn pictures.
     """
-    collection = make_demo_collection(COLLECTION, progress=progress)
-    annotators = [annotator.name for annotator in add_demo_annotators()]
-    if not Version.objects.filter(name=VERSION).exists():
-        _run_round(annotators, progress)
-    if not Version.objects.filter(name=REVIEWED).exists():
-        _review(Round.objects.get(name=JUDGED), progress)
-    to_try = _plan(OPEN, annotators, images=12, captions=12, seed=2, progress=progress)
-    publish_round(to_try, admission=_admission(collection), actor="demo")
-    _run_doubtful_round(to_try, progress)
+    with stage("Draw pictures whose captions and matches are known, and add five small annotators"):
+        collection = make_demo_collection(COLLECTION, progress=progress)
+        annotators = [annotator.name for annotator in add_demo_annotators()]
+    released = Version.objects.filter(name=VERSION).exists()
+    with stage(f"Plan {JUDGED}: the annotators search for 90 images and 110 captions"):
+        if not released:
+            _plan(JUDGED, annotators, images=90, captions=110, seed=1, progress=progress)
+    judged = Round.objects.named(JUDGED)
+    with stage(f"Let 40 careful simulated workers judge it, and release {VERSION}"):
+        if not released:
+            _run_round(judged, progress)
+    with stage(f"Let a reviewer correct what was judged wrong, and release {REVIEWED}"):
+        if not Version.objects.filter(name=REVIEWED).exists():
+            _review(judged, progress)
+    with stage(f"Plan and open {OPEN}, a small round for you to judge, with a practice and a test"):
+        to_try = _plan(OPEN, annotators, images=12, captions=12, seed=2, progress=progress)
+        publish_round(to_try, admission=_admission(collection), actor="demo")
+    with stage(f"Let careless simulated workers judge the same pairs as {DOUBTFUL}"):
+        _run_doubtful_round(to_try, progress)
     return figures(Version.objects.select_related("collection", "sample").get(name=VERSION))
 
 
@@ -167,8 +182,7 @@ def _best_levels(practice: QualificationTest) -> dict[int, Best]:
     return best
 
 
-def _run_round(annotators: list[str], progress: Progress) -> None:
-    judged = _plan(JUDGED, annotators, images=90, captions=110, seed=1, progress=progress)
+def _run_round(judged: Round, progress: Progress) -> None:
     publish_round(judged, actor="demo")
     simulate_round(judged, workers=40, profile="careful", truth="truth", seed=1, progress=progress)
     close_round(judged, actor="demo")

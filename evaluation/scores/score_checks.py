@@ -10,6 +10,7 @@ from dataset.models import Version
 from dataset.releases.verification import Check
 from evaluation.models import Run, Score
 from evaluation.scores.scoring import score, target_of
+from mitl.models import Direction
 
 ROUNDING = 1e-12  # figures of an earlier program were summed in another order
 
@@ -65,7 +66,7 @@ def score_changes(before: Version, after: Version) -> list[dict[str, Any]]:
 
 def score_table(changes: list[dict[str, Any]]) -> tuple[list[str], list[tuple[str, list[str]]]]:
     """Return the changes as a table: its columns, and for each model the score after and the change, in percent."""
-    named = [(row["model"], f"{row['direction']} {row['metric']}", row) for row in changes]
+    named = [(row["model"], f"{Direction(row['direction']).label} {row['metric']}", row) for row in changes]
     columns = list(dict.fromkeys(column for _, column, _ in named))
     cells = {
         (model, column): f"{100 * row['after']:.1f} ({_signed(round(100 * row['change'], 1))})"

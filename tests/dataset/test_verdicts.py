@@ -1,4 +1,5 @@
 import random
+import re
 
 import pytest
 
@@ -143,7 +144,8 @@ def test_votes_on_retired_controls_are_not_used_for_workers(round, tmp_path):
 
 def test_the_command_prints_workers_in_lines_and_confusions_as_json(round):
     answer(round.hits.get(), 1, 4)
-    assert "agreement 1.0" in output_of("aggregate", "round-1", "--workers", "--method", "ordinal")
+    printed = output_of("aggregate", "round-1", "--workers", "--method", "ordinal")
+    assert re.search(r"worker +votes +agreement.*\n  \w+ +2 +1\.0 ", printed)
     (worker,) = figures_printed("aggregate", "round-1", "--workers")["workers"]
     assert worker["confusion"] == [[1, 0, 0, 0], [None] * 4, [None] * 4, [0, 0, 0, 1]]
 

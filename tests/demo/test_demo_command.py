@@ -17,7 +17,7 @@ from core.errors import CounterpartError
 from corpus.models import Collection
 from demo import local_site
 from demo.local_site import free_port
-from demo.management.commands.demo import StepLines
+from demo.management.commands.demo import Stages
 from demo.walkthrough import COLLECTION, JUDGED, LOGIN, refuse_other_databases
 from tests.factories import make_collection, make_round
 from tests.ports import answers, reserved_port, running
@@ -32,12 +32,13 @@ def test_the_demo_gives_no_superuser_to_a_site_with_accounts(db):
     assert not User.objects.filter(username=LOGIN).exists()
 
 
-def test_a_log_gets_a_line_for_each_step():
+def test_a_log_gets_a_line_for_each_stage_with_its_seconds():
     out = StringIO()
-    steps = StepLines(OutputWrapper(out))
-    for step, done in (("drawing", 1), ("drawing", 2), ("training", 1)):
-        steps(step, done, None)
-    assert out.getvalue() == "drawing …\ntraining …\n"
+    stage = Stages(OutputWrapper(out), bar=False)
+    for what in ("Draw pictures", "Train"):
+        with stage(what):
+            pass
+    assert out.getvalue() == "1 of 6  Draw pictures … 0 s\n2 of 6  Train … 0 s\n"
 
 
 def test_the_demo_leaves_a_database_of_other_collections_alone(db):

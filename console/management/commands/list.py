@@ -10,7 +10,7 @@ from django.core.management.base import CommandParser
 from console.inventory import counts, listed
 from console.inventory_rows import THINGS
 from console.things import Figures
-from core.commands import ActCommand
+from core.commands import ActCommand, rows_table
 from core.progress import TerminalBar
 
 
@@ -35,16 +35,6 @@ class Command(ActCommand):
 
 def table(rows: list[Figures], columns: Sequence[str]) -> str:
     """Return columns of rows, such as ``state`` or ``progress.open``, aligned, numbers to the right."""
-    values = [[reduce(getitem, column.split("."), row) for column in columns] for row in rows]
-    cells = [[f"{value:,}" if isinstance(value, int) else str(value or "none") for value in line] for line in values]
-    names = [column.rpartition(".")[2] for column in columns]
-    widths = [max(map(len, column)) for column in zip(names, *cells, strict=True)]
-    right = [all(isinstance(value, int) for value in column) for column in zip(*values, strict=True)]
-    lines = (
-        "  ".join(
-            cell.rjust(width) if numbers else cell.ljust(width)
-            for cell, width, numbers in zip(line, widths, right, strict=True)
-        )
-        for line in (names, *cells)
-    )
-    return "\n".join(line.rstrip() for line in lines)
+    names = {column.rpartition(".")[2]: column.split(".") for column in columns}
+    read = [{name: reduce(getitem, path, row) for name, path in names.items()} for row in rows]
+    return rows_table([{name: "none" if one in (None, "") else one for name, one in row.items()} for row in read])

@@ -6,12 +6,13 @@ from dataset.releases.release import release
 from dataset.releases.release_parameters import ReleaseParameters
 
 SOURCES = {
+    "source": "source",
     "images": "images for caption queries",
+    "times_images": "times_images",
     "captions": "captions for image queries",
-    "times_images": "images as a multiple of the original ones",
-    "times_captions": "captions as a multiple of the original ones",
+    "times_captions": "times_captions",
 }
-"""The figures of each source of positives in words."""
+"""The columns of the table of sources, as on a version's page."""
 
 
 class Command(ActCommand):
@@ -24,5 +25,5 @@ class Command(ActCommand):
         version = release(parameters, progress=progress)
         sources = version.manifest["sources"]
         if not options["json"]:
-            sources = [{SOURCES.get(name, name): figure for name, figure in row.items()} for row in sources]
+            sources = [{label: row[name] for name, label in SOURCES.items()} for row in sources]
         return {"version": version.name, **version.manifest["counts"], "sources": sources}

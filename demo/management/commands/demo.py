@@ -2,13 +2,16 @@
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import perf_counter
 from typing import Any
 
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser, OutputWrapper
 
 from core.errors import CounterpartError
-from core.progress import TerminalBar
+from core.progress import TerminalBar, silent
 from crowd.posting.publication import join_link
 from demo.local_site import free_port, serve
 from demo.savings import savings
@@ -17,6 +20,7 @@ from demo.walkthrough import (
     LOGIN,
     OPEN,
     REVIEWED,
+    STAGES,
     VERSION,
     Figures,
     demonstrate,
@@ -44,18 +48,23 @@ def table(figures: Figures) -> str:
     return "\n".join(lines)
 
 
-class StepLines:
-    """A line a step, as the demo takes minutes and a log shows no bar."""
+class Stages:
+    """A line a stage, as the demo takes minutes: what it does and, in a log, which shows no bar, how long it took."""
 
-    def __init__(self, out: OutputWrapper) -> None:
+    def __init__(self, out: OutputWrapper, *, bar: bool) -> None:
         self._out = out
-        self._step = ""
+        self._bar = bar
+        self._number = 0
 
-    def __call__(self, step: str, done: int, total: int | None) -> None:
-        if step != self._step:
-            self._step = step
-            self._out.write(f"{step} …")
-            self._out.flush()
+    @contextmanager
+    def __call__(self, what: str) -> Iterator[None]:
+        self._number += 1
+        began = perf_counter()
+        self._out.write(f"{self._number} of {STAGES}  {what} …", ending="\n" if self._bar else " ")
+        self._out.flush()
+        yield
+        if not self._bar:
+            self._out.write(f"{perf_counter() - began:.0f} s")
 
 
 class Command(BaseCommand):
@@ -70,14 +79,14 @@ class Command(BaseCommand):
         try:
             refuse_other_databases()
             call_command("migrate", verbosity=0, interactive=False)
-            figures = demonstrate(progress=bar if sys.stderr.isatty() else StepLines(self.stdout))
+            seen = sys.stderr.isatty()
+            figures = demonstrate(progress=bar if seen else silent, stage=Stages(self.stdout, bar=seen))
         except CounterpartError as error:
             raise CommandError(str(error)) from error
         finally:
             bar.close()
         self.stdout.write(table(figures))
-        self.stdout.write("\nHow sure the verdicts are, and what the truth says:")
-        self.stdout.write("\n".join(said_and_true()))
+        self.stdout.write("\n".join(["", *said_and_true()]))
         self.stdout.write(f"\nverify {VERSION}: rebuilt from its judgments and compared with its files")
         call_command("verify", VERSION, stdout=self.stdout)
         self.stdout.write(f"\ndiff {VERSION} {REVIEWED}: a reviewer corrected what was judged wrong")

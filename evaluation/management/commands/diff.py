@@ -83,8 +83,9 @@ def _design_text(design: dict[str, Any]) -> str:
 def _score_lines(scores: list[dict[str, Any]]) -> list[str]:
     if not scores:
         return ["No model was scored on both versions, so the effect on scores is unknown. Run evaluate on both."]
-    columns, rows = score_table(scores)
-    return ["Scores after it, and the change:", text_table(["", *columns], [[name, *cells] for name, cells in rows])]
+    columns, models = score_table(scores)
+    rows = zip(columns, *(cells for _, cells in models), strict=True)
+    return ["Scores after it, and the change:", text_table(["", *(name for name, _ in models)], [*map(list, rows)])]
 
 
 def _row(change: Change) -> dict[str, str]:
