@@ -45,14 +45,13 @@ def read_outside(
     answers: Answers,
     wanted: JudgmentParameters,
     *,
-    tool: str,
     items: pd.DataFrame,
     notes: Places,
     progress: Progress,
 ) -> pd.DataFrame:
     """Return a row for each judgment of another tool's file, at an item of the round.
 
-    The rows have a pseudonym in ``worker`` and the columns of ``released_forms.read_long``. ``notes`` get the places
+    The rows have the columns of ``released_forms.read_long``. ``notes`` get the places
     of answers that are skipped, rejected, repeated, unknown or unnamed. Raises CounterpartError for several questions,
     for answers that are not a level, and for tasks without an image and a caption of the round, unless they are
     skipped.
@@ -67,7 +66,6 @@ def read_outside(
     if rows.empty:
         raise CounterpartError(f"{name} has no judgments of pairs of the round. Check what --image and --caption name.")
     rows = _once(rows.assign(worker=_workers(name, rows, wanted.worker)), notes)
-    rows["worker"] = rows["worker"].map(pseudonyms_of(rows["worker"].unique().tolist(), tool=tool, round=round))
     rows["at"] = pd.to_datetime(rows["at"].where(rows["at"].notna(), clock.now()), utc=True)
     return rows.assign(assignment=1, shortcoming="", wrong_way="", counted=1, active_seconds=np.nan)
 

@@ -56,16 +56,16 @@ def _keys(
             named[name].add(key)
     known = {**named, **keys}
     found = {one: next((known[name] for name in forms if name in known), set[str]()) for one, forms in meant.items()}
-    field = f"Name the field with their ids, --{what} FIELD."
+    field = f"Name the field with their ids, --{what} FIELD"
     if not skip_unknown and (missing := [one for one in meant if not found[one]]):
         raise CounterpartError(
             f"{counted(len(missing), f'{what} of the file is', f'{what}s of the file are')} not in the collection: "
-            f"{_shortened(missing)}. {field}"
+            f"{_shortened(missing)}. {field}, or pass --skip-unknown."
         )
     if twice := [one for one in meant if len(found[one]) > 1]:
         raise CounterpartError(
             f"{counted(len(twice), 'name')} of the file could each be several {what}s of the collection: "
-            f"{_shortened(twice)}. {field}"
+            f"{_shortened(twice)}. {field}."
         )
     return {one: next(iter(keys)) for one, keys in found.items() if keys}
 

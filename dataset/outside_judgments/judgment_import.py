@@ -19,7 +19,7 @@ from corpus.batches import begin_batch
 from corpus.models import Batch
 from dataset.outside_judgments import LONG_FORM, RAW_FORM, READERS, format_of, opening_of
 from dataset.outside_judgments.answer_sets import answer_sets, write_answers
-from dataset.outside_judgments.answer_table import CHANNEL, read_outside
+from dataset.outside_judgments.answer_table import CHANNEL, pseudonyms_of, read_outside
 from dataset.outside_judgments.judgment_parameters import JudgmentParameters
 from dataset.outside_judgments.judgment_placing import PAIR, Places, at_candidates, at_items, items_of, some_pairs
 from dataset.outside_judgments.released_forms import read_long, read_raw
@@ -77,12 +77,13 @@ def import_judgments(
 ) -> Imported:
     """Store the judgments of a file as answers to ``round``.
 
-    ``judgments-long`` needs a round that was packed from the same pairs with the same seed. Each of its workers becomes
-    a worker of the channel ``import``; their votes count if they counted there, and simulated ones stay marked.
-    ``judgments-csv`` names no workers: the first answers of all pairs become those of one worker, the second those of
-    another, and so on. Files of other tools name neither HITs nor places: all their votes count, their workers have
-    pseudonyms of this round, and what was skipped, cancelled or not submitted is left out, unpaid. Answer sets take the
-    open seats of their HITs, and seats are added for more. A file that was imported before changes nothing.
+    Of ``judgments-long``, controls are taken too where the round was packed from the same pairs with the same seed;
+    votes count if they counted there, and simulated ones stay marked. ``judgments-csv`` names no workers: the first
+    answers of all pairs become those of one worker, the second those of another, and so on. Files of other tools name
+    neither HITs nor places: all their votes count, and what was skipped, cancelled or not submitted is left out,
+    unpaid. Workers have pseudonyms of this round, of the channel ``import``. Answer sets take the open seats of their
+    HITs, and seats are added for more. A file that was imported before, and an export of the round itself, change
+    nothing.
 
     Raises CounterpartError and changes nothing if the round is open, or the file cannot be read or has unknown HITs,
     pairs, controls, levels or reasons, a worker who judged a pair twice, or other answers than were imported before.
@@ -133,16 +134,18 @@ def _imported_into(round: Round) -> int:
 
 
 def _placed(round: Round, path: Path, wanted: JudgmentParameters, notes: Places, progress: Progress) -> pd.DataFrame:
-    """Return the judgments of the file with the round's items."""
+    """Return the judgments of the file with the round's items, and a pseudonym in ``worker``."""
     opening = opening_of(path)
     tool = format_of(path, opening, wanted.format)
     items = items_of(round)
     if tool == LONG_FORM:
-        return at_items(read_long(path, round=wanted.from_round, default=round.name), items, notes)
-    if tool == RAW_FORM:
-        return at_candidates(read_raw(path), items)
-    answers = partial(READERS[tool].read, path, opening)
-    return read_outside(round, path.name, answers, wanted, tool=tool, items=items, notes=notes, progress=progress)
+        rows = at_items(read_long(path, round=wanted.from_round, default=round.name), items, notes)
+    elif tool == RAW_FORM:
+        rows = at_candidates(read_raw(path), items)
+    else:
+        answers = partial(READERS[tool].read, path, opening)
+        rows = read_outside(round, path.name, answers, wanted, items=items, notes=notes, progress=progress)
+    return rows.assign(worker=rows["worker"].map(pseudonyms_of(rows["worker"].unique(), tool=tool, round=round)))
 
 
 def _check_once(rows: pd.DataFrame) -> None:

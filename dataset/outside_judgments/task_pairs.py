@@ -50,7 +50,7 @@ def parts_of(one: OutsideAnswer, fields: Fields) -> Iterator[OutsideAnswer]:
         return
     for number, cells in sorted(shown.items()):
         task = {**one.task, **cells}
-        yield one._replace(place=f"{one.place}, pair {number}", task=task, answers=given.get(number, {}), seconds=None)
+        yield one._replace(place=f"{one.place} (pair {number})", task=task, answers=given.get(number, {}), seconds=None)
 
 
 def _by_number(cells: Mapping[str, Any]) -> dict[int, dict[str, Any]]:

@@ -161,6 +161,7 @@ def test_answers_come_into_a_round_that_is_packed_otherwise(version, tmp_path):
     added = import_judgments(other, path)
     assert (added.judgments, added.rejected, added.controls) == (12, 3, 10)
     assert answers_of(other) == answers_of(version.rounds.get())
+    assert import_judgments(again(version, "third", hits=2, candidates=3), path).judgments == 25
 
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])

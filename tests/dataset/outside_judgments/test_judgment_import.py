@@ -79,7 +79,8 @@ def test_released_exported_and_imported_judgments_give_the_same_verdicts_and_kee
     assert before == after
     assert {row.channel for row in load_judgments(second)} == {"import"}
     known = {row.worker for row in load_judgments(version)}
-    assert set(WorkerIdentity.objects.filter(channel="import").values_list("external_id", flat=True)) == known
+    names = set(WorkerIdentity.objects.filter(channel="import").values_list("external_id", flat=True))
+    assert (len(names), names & known) == (len(known), set())
     assert Event.objects.filter(verb="imported", data__judgments=25).exists()
 
 
