@@ -1,18 +1,15 @@
 """The jobs of uploaded files, by the functions of the commands: collections, matches, judgments, annotators."""
 
 from pathlib import Path
-from typing import Any
 
+from console.collections.sent_imports import adds_pictures, keep_look, prepared_upload
 from console.uploads import Files, upload_job
 from core.errors import CounterpartError, some_of
 from core.files.zip_files import unpack
 from core.models import Job
-from core.progress import Progress
-from core.text import counted
 from core.work.jobs import JobProgress
 from corpus import imports, matches
 from corpus.models import Collection
-from corpus.pictures.stored_pictures import NAMED as PICTURES
 from dataset.outside_judgments import judgment_import
 from dataset.outside_judgments.judgment_parameters import JudgmentParameters
 from hits.models import Round
@@ -22,32 +19,27 @@ from mitl.annotators.files import adopt
 from mitl.registration import Origin
 
 JUDGMENT_FILES = (".csv", ".tsv", ".json", ".jsonl")
-CAPTION_FILES = (".json", ".jsonl", ".csv", ".txt", ".token")
 # Of a folder of weights as Hugging Face lays it out, or of arrays.
 CHECKPOINT_FILES = (".json", ".txt", ".bin", ".safetensors", ".npy", ".npz", ".md", ".model")
 
 
+@upload_job("console.tasks.look_at_import", needs=("hits.launch_round",), keeps=True)
+def look_at_import(job: Job, files: Files, progress: JobProgress) -> str:
+    """Look at what ``import_collection`` would import of the same files."""
+    return keep_look(job, files, progress)
+
+
 @upload_job("console.tasks.import_collection", needs=("hits.launch_round",))
 def import_collection(job: Job, files: Files, progress: JobProgress) -> str:
-    """Import the file ``captions`` and the pictures of the zip file ``images``, or either alone. In the format folder,
-    the pictures alone are the collection."""
+    """Import the file ``captions`` and the pictures of ``images``, or either alone: pictures for an existing
+    collection, or a new one."""
     params = job.params
-    if params["format"] == "folder" and "captions" not in files:
-        files = {"captions": files["images"]}
-    images = files.get("images")
-    if images:
-        images = unpack(images, images.parent / "unpacked", suffixes=PICTURES, progress=progress)
-    common: dict[str, Any] = {
-        "skip_missing": params["skip_missing"],
-        "actor": job.actor,
-        "progress": progress,
-    }
-    if images and "captions" not in files:
-        return str(imports.import_pictures(Collection.objects.named(params["collection"]), images, **common))
-    path = _captions(files["captions"], params["format"], progress)
-    wanted = {"format": params["format"], "append": params["append"]}
-    wanted["language"] = params.get("language", "")  # of a job that began before there were languages
-    return str(imports.import_collection(params["collection"], path=path, images=images, **wanted, **common))
+    if adds_pictures(params, files):
+        collection = Collection.objects.named(params["collection"])
+        wanted = {name: params.get(name, False) for name in ("skip_missing", "skip_broken")}
+        return str(imports.import_pictures(collection, files["images"], **wanted, actor=job.actor, progress=progress))
+    with prepared_upload(params, files, progress) as prepared:
+        return str(prepared.store(actor=job.actor, progress=progress))
 
 
 @upload_job("console.tasks.import_matches", needs=("hits.launch_round",))
@@ -126,20 +118,3 @@ def _check_covered(collection: Collection, path: Path) -> None:
                 f"{path.name} has no embedding of {len(missing)} {what}s of {collection}: {some_of(missing)}. "
                 f"Embed the whole gallery: show collection {collection} --ids {what}s --out FILE writes the ids."
             )
-
-
-def _captions(path: Path, format_name: str, progress: Progress) -> Path:
-    """Return what the reader of the format reads: the file, what is in its zip, or the unpacked folder."""
-    if path.suffix.lower() != ".zip":
-        return path
-    suffixes = (*PICTURES, ".csv", ".txt") if format_name == "folder" else CAPTION_FILES
-    folder = unpack(path, path.parent / "unpacked", suffixes=suffixes, progress=progress)
-    if format_name == "folder":
-        return folder
-    found = [file for file in folder.rglob("*") if file.is_file()]
-    if len(found) != 1:
-        raise CounterpartError(
-            f"{path.name} contains {counted(len(found), 'caption file')}. Upload one, and the pictures as a zip file "
-            "of their own."
-        )
-    return found[0]

@@ -17,7 +17,7 @@ from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
-from core.errors import CounterpartError
+from core.errors import CounterpartError, some_of
 from core.files.stored_files import PART, StoredFile, local_copy, remove_file
 from core.files.upload_files import FOLDER, needed_uploads, upload_at
 from core.models import Job
@@ -90,11 +90,19 @@ def start_with_sent(title: str, task: str, params: Mapping[str, Any], sent: Mapp
     return open_once(title, task, {**params, "files": described}, lock=by, by=by)
 
 
+def start_with_files_of(job: Job, title: str, task: str, params: Mapping[str, Any], *, by: User) -> Job:
+    """Open a job that reads the files of another one, which has ended. Raises CounterpartError where they are gone."""
+    files = job.params["files"]
+    if gone := [file["name"] for file in files.values() if not default_storage.exists(file["path"])]:
+        raise CounterpartError(f"{some_of(gone)} is not kept any more. Upload it again.")
+    return open_once(title, task, {**params, "files": files}, lock=by, by=by)
+
+
 def upload_job(
-    name: str, *, needs: tuple[str, ...], acts: bool = False
+    name: str, *, needs: tuple[str, ...], acts: bool = False, keeps: bool = False
 ) -> Callable[[Callable[[Job, Files, JobProgress], str]], Task]:
     """Make a Celery task, as ``core.work.jobs.job`` does, of work on the files that came with a job. The files are
-    removed when the job has ended."""
+    removed when the job has ended; one that ``keeps`` them leaves them for a day when it is done."""
 
     def make(work: Callable[[Job, Files, JobProgress], str]) -> Task:
         @wraps(work)
@@ -102,7 +110,8 @@ def upload_job(
             with opened_uploads(job) as files:
                 return work(job, files, progress)
 
-        return job(name, needs=needs, acts=acts, last=remove_uploads)(with_files)
+        last = remove_uploads_unless_done if keeps else remove_uploads
+        return job(name, needs=needs, acts=acts, last=last)(with_files)
 
     return make
 
@@ -150,6 +159,12 @@ def remove_uploads(job_id: str) -> None:
     for described in job.params["files"].values():
         if described["path"] not in needed:
             remove_file(upload_at(described["path"]))
+
+
+def remove_uploads_unless_done(job_id: str) -> None:
+    """Remove the files of a job that failed or was cancelled."""
+    if Job.objects.get(pk=job_id).state != Job.State.DONE:
+        remove_uploads(job_id)
 
 
 def short_name(name: str) -> str:

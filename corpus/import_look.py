@@ -71,7 +71,7 @@ class ImportLook:
     troubles: Sequence[str]
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return asdict(self) | {"notes": self.notes}
 
     @property
     def notes(self) -> list[str]:

@@ -385,7 +385,11 @@ def _write(
     actor: str,
     progress: Progress,
 ) -> Batch:
-    counts = {"captions": summary.captions_added, "images": summary.images_added, "pictures": summary.pictures_added}
+    counts: dict[str, Any] = {
+        "captions": summary.captions_added,
+        "images": summary.images_added,
+        "pictures": summary.pictures_added,
+    }
     kind = Batch.Kind.COLLECTION if summary.captions_added or summary.images_added else Batch.Kind.PICTURES
     try:
         with transaction.atomic():

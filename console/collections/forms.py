@@ -5,12 +5,13 @@ from typing import Any, cast
 from django import forms
 
 from annotation.people.qualification_tests import QualificationParameters
-from console.collections.sent_imports import CAPTION_UPLOADS, MATCH_UPLOADS, PICTURE_UPLOADS, import_trouble
+from console.collections.sent_imports import CAPTION_UPLOADS, MATCH_UPLOADS, NO_FILE, PICTURE_UPLOADS
 from console.fields import ParametersForm, UploadField
 from core.parameters import choices
 from corpus.collection_parameters import ImportParameters, MatchesParameters, SampleParameters
 from corpus.readers import READERS
 
+DECISIONS = ("format", "gallery", "skip_broken")  # after the look
 LARGEST_LIST = 16 * 1024**2  # bytes of a list of ids
 
 
@@ -18,33 +19,42 @@ class ImportForm(ParametersForm):
     """Captions and pictures to import into a collection."""
 
     act = ImportParameters
-    field_order = ("collection", "format", "captions", "images")
+    field_order = ("collection", "captions", "images")
     captions = UploadField(
         suffixes=CAPTION_UPLOADS,
         required=False,
-        label="Captions",
-        help_text="Plain, gzipped or zipped. Leave empty to add pictures to an existing collection, or for a folder of "
-        "pictures without captions.",
+        label="Captions, or a folder",
+        help_text="Plain, gzipped or packed; or a packed folder of captions and pictures. Leave empty to add pictures "
+        "to an existing collection.",
     )
     images = UploadField(
-        suffixes=PICTURE_UPLOADS, required=False, label="Pictures", help_text="A zip file; it can also be added later."
+        suffixes=PICTURE_UPLOADS,
+        required=False,
+        label="Pictures",
+        help_text="A zip or tar file, if they are not with the captions; it can also be added later.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        field = cast(forms.ChoiceField, self.fields["format"])
-        field.required = False
-        field.choices = [("", "choose the format"), *choices(*READERS)]
+        for name in DECISIONS:
+            del self.fields[name]
 
     def clean(self) -> dict[str, Any]:
         chosen = super().clean() or {}
-        if self.errors:
-            return chosen
-        names = {field: getattr(chosen[field], "name", "") for field in ("captions", "images")}
-        trouble = import_trouble(chosen["collection"], format_name=chosen["format"], append=chosen["append"], **names)
-        if trouble:
-            self.add_error(*trouble)
+        if not self.errors and not (chosen["captions"] or chosen["images"]):
+            self.add_error("captions", NO_FILE)
         return chosen
+
+
+class LookForm(ParametersForm):
+    """What a person decides after a look at the files."""
+
+    act = ImportParameters
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        del self.fields["collection"]
+        cast(forms.ChoiceField, self.fields["format"]).choices = [("", "found out"), *choices(*READERS)]
 
 
 class MatchesForm(ParametersForm):

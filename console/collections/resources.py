@@ -2,6 +2,7 @@
 matches."""
 
 from typing import Annotated, Any
+from uuid import UUID
 
 import pyarrow as pa
 from django.http.response import HttpResponseBase
@@ -23,11 +24,12 @@ from console.collections.schemas import CollectionAnswer, counted_collections, w
 from console.collections.sent_imports import (
     CAPTION_UPLOADS,
     MATCH_UPLOADS,
+    NO_FILE,
     PICTURE_UPLOADS,
     SentImport,
     SentMatches,
     check_suffix,
-    import_trouble,
+    kept_look,
 )
 from console.home.resources import JobAnswer
 from console.uploads import LARGEST_UPLOAD, start_with_sent, upload_id
@@ -35,6 +37,7 @@ from core.errors import CounterpartError
 from core.files.upload_files import FOLDER
 from core.models import Job
 from corpus.id_lists import COLUMNS, id_rows
+from corpus.import_look import ImportLook
 from corpus.models import Collection, Image
 from dataset.secret_controls import refuse_secret_pairs
 
@@ -180,18 +183,45 @@ def matches(request: ApiRequest, collection: str, place: Query[Place], source: s
     return part_of(rows.filter(source=source) if source else rows, place)
 
 
+class LookAnswer(Schema):
+    """What a look found in uploaded files: ``trouble`` says why an import of them is refused, if it is; without a
+    ``look`` they cannot be read."""
+
+    look: Annotated[ImportLook | None, Field(description="what an import would write and leave out")]
+    trouble: str
+
+
+@resources.acts("/collections/{collection}/looks", "data:write", JobAnswer)
+def look_at_import(request: ApiRequest, collection: str, parameters: SentImport) -> Job:
+    """Look at uploaded captions, pictures or both, with the parameters of their import. ``/looks`` shows it; the files
+    are kept for a day."""
+    return _start(request, f"Look at files for {collection}", upload_jobs.look_at_import.name, parameters)
+
+
+@resources.reads("/looks/{job}", "data:read", LookAnswer)
+def look(request: ApiRequest, job: UUID) -> dict[str, Any]:
+    """Show what one of the caller's jobs found in its files."""
+    looks = Job.objects.filter(task=upload_jobs.look_at_import.name, created_by=request.user, state=Job.State.DONE)
+    found = kept_look(get_object_or_404(looks, pk=job))
+    if found is None:
+        raise Problem(404, "The files of this look are not kept any more. Send them again.")
+    return found
+
+
 @resources.acts("/collections/{collection}/imports", "data:write", JobAnswer)
 def import_collection(request: ApiRequest, collection: str, parameters: SentImport) -> Job:
     """Import uploaded captions, pictures or both into a new or an existing collection: all of it, or nothing."""
+    return _start(request, f"Import {collection}", upload_jobs.import_collection.name, parameters)
+
+
+def _start(request: ApiRequest, title: str, task: str, parameters: SentImport) -> Job:
     params = parameters.as_json()
     sent = {field: params.pop(field) for field in ("captions", "images")}
     check_suffix(sent["captions"], CAPTION_UPLOADS)
     check_suffix(sent["images"], PICTURE_UPLOADS)
-    names = {field: upload.partition("-")[2] for field, upload in sent.items()}
-    if trouble := import_trouble(collection, format_name=parameters.format, append=parameters.append, **names):
-        raise CounterpartError(trouble[1])
-    title = f"Import {collection}"
-    return start_with_sent(title, upload_jobs.import_collection.name, params, sent, by=request.user)
+    if not any(sent.values()):
+        raise CounterpartError(NO_FILE)
+    return start_with_sent(title, task, params, sent, by=request.user)
 
 
 @resources.acts("/collections/{collection}/matches", "data:write", JobAnswer)

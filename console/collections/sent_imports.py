@@ -1,23 +1,34 @@
-"""Imports of uploaded files: the parameters of a call, and the checks before a job begins."""
+"""Imports of uploaded files: the parameters of a call, and what was found in the files before a person confirms."""
 
+import json
+from collections.abc import Container, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Annotated
+from typing import Annotated, Any
 
 from django import forms
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 
-from console.upload_jobs import CAPTION_FILES
+from console.uploads import Files
 from core.errors import CounterpartError
-from core.parameters import Parameters, choices
+from core.files.upload_files import FOLDER
+from core.models import Job
+from core.parameters import Parameters
+from core.progress import Progress
 from corpus.collection_parameters import ImportParameters, MatchesParameters
+from corpus.import_look import look_at
+from corpus.imports import PreparedImport, prepared_import
 from corpus.models import Collection
-from corpus.readers import READERS
+from corpus.readers.layouts import ARCHIVES, CAPTIONS
 
-CAPTION_UPLOADS = (*CAPTION_FILES, ".gz", ".zip")
-PICTURE_UPLOADS = (".zip",)
+PICTURE_UPLOADS = ARCHIVES
+CAPTION_UPLOADS = (*CAPTIONS, *ARCHIVES)
 MATCH_UPLOADS = (".csv", ".json", ".gz")
 IMPORT = ImportParameters.fields()
 MATCHES = MatchesParameters.fields()
+NO_FILE = "Choose a file of captions, or an archive of pictures, or both."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,18 +37,15 @@ class SentImport(Parameters):
 
     collection: Annotated[str, IMPORT["collection"]]
     captions: Annotated[
-        str, "id of the upload with the captions; plain, gzipped or zipped; of the format folder, the folder as zip"
+        str, "id of the upload with the captions, plain, gzipped or packed, or of a folder packed with its pictures"
     ] = ""
-    images: Annotated[str, "id of the upload with the pictures, a zip file; they can also be added later"] = ""
-    format: Annotated[
-        str,
-        forms.ChoiceField(
-            required=False, choices=[("", "no captions"), *choices(*READERS)], help_text="format of the captions"
-        ),
-    ] = ""
+    images: Annotated[str, "id of the upload with the pictures, a zip or tar file; they can also be added later"] = ""
+    format: Annotated[str, IMPORT["format"]] = ""
     language: Annotated[str, IMPORT["language"]] = ""
     append: Annotated[bool, IMPORT["append"]] = False
+    gallery: Annotated[tuple[str, ...], IMPORT["gallery"]] = ()
     skip_missing: Annotated[bool, IMPORT["skip_missing"]] = False
+    skip_broken: Annotated[bool, IMPORT["skip_broken"]] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,28 +59,54 @@ class SentMatches(Parameters):
     skip_unknown: Annotated[bool, MATCHES["skip_unknown"]] = False
 
 
-def import_trouble(
-    collection: str, *, format_name: str, append: bool, captions: str, images: str
-) -> tuple[str, str] | None:
-    """Return the first invalid parameter of an import and the reason; None for a valid import.
+def adds_pictures(params: Mapping[str, Any], files: Container[str]) -> bool:
+    """Whether the files are pictures alone for an existing collection, which need no look."""
+    alone = "captions" not in files and not params.get("append")
+    return alone and Collection.objects.filter(name=params["collection"]).exists()
 
-    ``captions`` and ``images`` are the names of the files, or empty.
-    """
-    exists = Collection.objects.filter(name=collection).exists()
-    if not captions and not images:
-        return "captions", "Choose a file of captions, or a zip file of pictures, or both."
-    if not captions and not exists and format_name != "folder":
-        return "captions", (
-            f"Collection {collection} does not exist yet: add its captions, or choose the format folder for pictures "
-            "without captions."
-        )
-    if captions and not format_name:
-        return "format", f"Choose the format of the captions: {', '.join(READERS)}."
-    if captions and append and not exists:
-        return "append", f"Collection {collection} does not exist: leave out append, or correct the name."
-    if captions and format_name == "folder" and not captions.lower().endswith(".zip"):
-        return "captions", "Pack the folder as one zip file."
-    return None
+
+@contextmanager
+def prepared_upload(params: Mapping[str, Any], files: Files, progress: Progress) -> Iterator[PreparedImport]:
+    """Read the files of a job, as ``prepared_import`` does; the pictures alone may be the collection."""
+    wanted = {name: params[name] for name in IMPORT.keys() & params.keys() if name not in ("collection", "path")}
+    if "captions" in files:
+        wanted |= {"path": files["captions"], "images": files.get("images")}
+    else:
+        wanted["path"] = files["images"]
+    with prepared_import(params["collection"], **wanted, progress=progress) as prepared:
+        yield prepared
+
+
+def keep_look(job: Job, files: Files, progress: Progress) -> str:
+    """Look at the files of a job, and keep what was found, or why they cannot be read, as long as the files."""
+    try:
+        with prepared_upload(job.params, files, progress) as prepared:
+            look = look_at(prepared, progress=progress)
+            kept: dict[str, Any] = {"look": look.as_json(), "trouble": " ".join(look.troubles)}
+            said = str(look).partition("\nsplit")[0].replace("\n", ": ")
+    except CounterpartError as error:
+        said = str(error)
+        for path in files.values():
+            said = said.replace(f"{path.parent}/", "")
+        kept = {"look": None, "trouble": said}
+    place = _place_of(job)
+    default_storage.delete(place)
+    default_storage.save(place, ContentFile(json.dumps(kept)))
+    return said
+
+
+def kept_look(job: Job) -> dict[str, Any] | None:
+    """Return the ``look`` and the ``trouble`` that a job kept; None if they are not kept any more."""
+    place = _place_of(job)
+    if not default_storage.exists(place):
+        return None
+    with default_storage.open(place) as file:
+        found: dict[str, Any] = json.load(file)
+        return found
+
+
+def _place_of(job: Job) -> str:
+    return f"{FOLDER}/{job.pk.hex * 2}.json"
 
 
 def check_suffix(upload: str, suffixes: tuple[str, ...]) -> None:

@@ -11,6 +11,7 @@ urlpatterns = [
     path("captions/<int:caption_id>/", views.caption, name="caption"),
     path("collections/", views.collections, name="collections"),
     path("import/", views.collection_import, name="collection_import"),
+    path("import/<uuid:job_id>/", views.import_look, name="import_look"),
     path("collections/<slug:name>/", views.collection, name="collection"),
     path("collections/<slug:name>/ids/<slug:what>/", views.collection_ids, name="collection_ids"),
     path("collections/<slug:name>/matches/", views.matches, name="matches"),

@@ -4,6 +4,7 @@ import mimetypes
 from contextlib import ExitStack, nullcontext
 from io import BytesIO
 from typing import Any
+from uuid import UUID
 
 from django.contrib import messages
 from django.db.models import Count, Q, QuerySet
@@ -17,15 +18,17 @@ from annotation.models import QualificationTest
 from annotation.people.qualification_tests import QualificationParameters, make_qualification
 from console import upload_jobs
 from console.annotators.schemas import counted_samples
-from console.collections.forms import LARGEST_LIST, ImportForm, MatchesForm, SampleForm, TestForm
+from console.collections.forms import LARGEST_LIST, ImportForm, LookForm, MatchesForm, SampleForm, TestForm
 from console.collections.picture_links import opened_link
 from console.collections.query_sheets import groups_of
 from console.collections.schemas import CollectionAnswer, counted_collections, with_sources
+from console.collections.sent_imports import adds_pictures, kept_look
 from console.jobs import follow
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.refusals import refusals_as_404, refusals_as_messages, refusals_in
-from console.uploads import LARGEST_UPLOAD, local_upload, start_with_uploads
+from console.uploads import LARGEST_UPLOAD, local_upload, start_with_files_of, start_with_uploads
+from core.models import Job
 from core.web.middleware import takes_uploads
 from corpus.id_lists import COLUMNS, id_lines
 from corpus.models import Caption, Collection, Image, Sample
@@ -98,20 +101,44 @@ def _images(collection: Collection, words: str) -> QuerySet[Image]:
 @takes_uploads(2 * LARGEST_UPLOAD)
 @researchers_only.fills
 def collection_import(request: StaffRequest) -> HttpResponse:
-    """Upload captions, pictures or both, into a new collection or the one that ``?into=`` names; a job imports them."""
+    """Upload captions, pictures or both, into a new collection or the one that ``?into=`` names; a job looks at them,
+    or at once imports pictures of an existing collection."""
     into = request.GET.get("into", "")
     known = {"collection": into, **request.GET.dict()}
     form = ImportForm(request.POST or None, request.FILES or None, initial=known)
     if request.method == "POST" and form.is_valid():
         params = form.chosen()
-        name = params["collection"]
-        files = {field: form.cleaned_data[field] for field in ("captions", "images")}
-        job = start_with_uploads(f"Import {name}", upload_jobs.import_collection.name, params, files, by=request.user)
-        return follow(job)
+        files = {field: form.cleaned_data[field] for field in ("captions", "images") if form.cleaned_data[field]}
+        title, task = _act_on(params, direct=adds_pictures(params, files))
+        return follow(start_with_uploads(title, task, params, files, by=request.user))
     existing = Collection.objects.filter(name=into).first()
     n_without_file = existing.images.without_file().count() if existing else 0
     context = {"form": form, "into": existing, "n_without_file": n_without_file}
     return render(request, "console/collections/import.html", context, status=422 if form.errors else 200)
+
+
+@researchers_only.fills
+def import_look(request: StaffRequest, job_id: UUID) -> HttpResponse:
+    """What a job found in a person's files: they import it, or look again with other parameters."""
+    looks = Job.objects.filter(task=upload_jobs.look_at_import.name, created_by=request.user, state=Job.State.DONE)
+    job = get_object_or_404(looks, pk=job_id)
+    found = kept_look(job)
+    if found is None:
+        raise Http404("The files of this look are not kept any more. Upload them again.")
+    form = LookForm(request.POST if request.method == "POST" else None, initial=job.params)
+    if form.is_valid():
+        params = {"collection": job.params["collection"], **form.chosen()}
+        title, task = _act_on(params, direct="look" not in request.POST)
+        with refusals_in(form):
+            return follow(start_with_files_of(job, title, task, params, by=request.user))
+    context = {"form": form, "name": job.params["collection"], **found}
+    return render(request, "console/collections/import_look.html", context, status=422 if form.errors else 200)
+
+
+def _act_on(params: dict[str, Any], *, direct: bool) -> tuple[str, str]:
+    """Return the title and the task of the job that imports, or looks first."""
+    act = upload_jobs.import_collection if direct else upload_jobs.look_at_import
+    return f"{'Import' if direct else 'Look at files for'} {params['collection']}", act.name
 
 
 @takes_uploads(LARGEST_UPLOAD)

@@ -13,7 +13,7 @@ from console.jobs import chart, round_part, trust
 from console.leaderboard.benchmark_boards import measure_rankings
 from console.rounds.design_bases import design, source_of
 from console.trust.round_parts import PARTS
-from console.upload_jobs import add_annotator, import_collection, import_matches
+from console.upload_jobs import add_annotator, import_collection, import_matches, look_at_import
 from core.errors import CounterpartError
 from core.models import Job
 from corpus.models import Collection
@@ -136,7 +136,8 @@ def _back_to_plan(job: Job) -> JobLink:
 
 
 def _back_to_import(job: Job) -> JobLink:
-    chosen = {name: job.params[name] for name in ("collection", "format", "append", "skip_missing") if job.params[name]}
+    names = ("collection", "language", "append", "skip_missing")
+    chosen = {name: job.params[name] for name in names if job.params.get(name)}
     return JobLink("Choose the files again", f"{reverse('collection_import')}?{urlencode(chosen)}")
 
 
@@ -148,6 +149,8 @@ def _back_to_pack(job: Job) -> JobLink:
 _BY_STATE: Mapping[tuple[str, str], Leading] = {
     (PLANNING, Job.State.FAILED): _back_to_plan,
     (import_collection.name, Job.State.FAILED): _back_to_import,
+    (look_at_import.name, Job.State.FAILED): _back_to_import,
+    (look_at_import.name, Job.State.DONE): lambda job: JobLink("Look", reverse("import_look", args=[job.pk])),
     (pack.name, Job.State.FAILED): _back_to_pack,
     (measure_rankings.name, Job.State.DONE): lambda job: JobLink("Figures", reverse("benchmark", args=[job.pk])),
     (design.name, Job.State.DONE): _to_designs,
@@ -163,6 +166,7 @@ _BY_TASK: Mapping[str, Leading] = {
     trust.name: _to("Trust in", Version, "version", "version_trust"),
     clean_up.name: _to("Pairs to review in", Collection, "collection", "queue"),
     import_collection.name: _to_collection,
+    look_at_import.name: _to_collection,
     import_matches.name: _to_collection,
     add_annotator.name: _to_annotator,
     jobs.pool.name: _to("Pool", Pool, "name", "pool"),

@@ -79,7 +79,7 @@ def test_by_the_client(live_server, token, photos, captions, tmp_path):
         pictures = tmp_path / "photos.zip"
         pictures.write_bytes(zipped(**{file.stem: file.read_bytes() for file in photos.iterdir()}))
         sent = {"captions": client.upload(captions).id, "images": client.upload(pictures).id}
-        client.wait(client.import_collection("birds", format="jsonl", **sent))
+        client.wait(client.import_collection("birds", **sent))
         client.wait(client.add_annotator("words", "overlap"))
         client.post("/samples", RootModel[dict], name="all", collection="birds", **SIZES)
         search = {name: POOLING[name] for name in ("collection", "annotators", "queries")}

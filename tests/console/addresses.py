@@ -98,7 +98,7 @@ def addresses_of_the_site(lasting_site) -> dict[str, str]:
         (("benchmark",), [Job.objects.create(title="Measure", task="console.tasks.measure_rankings").pk]),
         (("chart", "chart_live", "chart_measure"), ["round", "done", "workers"]),
         (("chart_file",), ["round", "done", "workers", "csv"]),
-        (("job", "job_progress", "job_cancel"), [job]),
+        (("job", "job_progress", "job_cancel", "import_look"), [job]),
         (("person", "person_active", "person_link"), [sam.pk]),
         (("token_revoke",), [token.pk]),
         (WEBHOOKS - {"delivery_send"}, [webhook.pk]),

@@ -19,7 +19,7 @@ RESEARCHERS_DO = {
     *("invitations", "invitation_revoke", "job_cancel", "train", "embeddings", "annotator_add", "annotator_origin"),
     *("round_rehearse", "rehearsal_picture", "rehearsals", "round_consent", "round_ceiling", "two_reviewers"),
     *("collection_import", "matches", "sample", "sample_captions", "test", "test_items", "version_score"),
-    *("batch_undo", "rename"),
+    *("batch_undo", "rename", "import_look"),
     *("round_top_up", "round_judgments", "benchmarks", "run_register", "run_score", "round_pause", "round_costs"),
     *("version_export", "version_measure", "version_verify", "chart_measure"),
     *("round_sync", "round_prolong", "audit_start", "audit_repair", "call_send", "call_settle", "round_calls_send"),

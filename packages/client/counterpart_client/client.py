@@ -27,6 +27,7 @@ from counterpart_client.models import (
     JobAnswer,
     JudgmentAnswer,
     Leaderboard,
+    LookAnswer,
     MatchAnswer,
     Me,
     ReviewAnswer,
@@ -121,11 +122,16 @@ class Client(HttpCalls):
         """Send a file; its ``id`` names it in another call."""
         return self.send_file(Path(file), UploadAnswer)
 
+    def look_at_import(self, collection: str, **parameters: Any) -> LookAnswer:
+        """Return what ``import_collection`` would import with the same arguments, and what it would leave out."""
+        job = self.wait(self.post(f"/collections/{collection}/looks", JobAnswer, **parameters))
+        return self.get(f"/looks/{job.id}", LookAnswer)
+
     def import_collection(self, collection: str, **parameters: Any) -> JobAnswer:
         """Import uploaded captions, pictures or both into a new or an existing collection.
 
         >>> captions, pictures = client.upload("zoo.jsonl"), client.upload("zoo.zip")
-        >>> job = client.import_collection("zoo", format="jsonl", captions=captions.id, images=pictures.id)
+        >>> job = client.import_collection("zoo", captions=captions.id, images=pictures.id)
         """
         return self.post(f"/collections/{collection}/imports", JobAnswer, **parameters)
 

@@ -133,6 +133,27 @@ class Matches(BaseModel):
     next: str | None
 
 
+class ExampleLook(BaseModel):
+    """A caption and the file of its picture with its size; ``picture`` is a small copy as a ``data:`` address."""
+
+    caption: str
+    text: str
+    image: str
+    file: str
+    width: int | None
+    height: int | None
+    picture: str
+
+
+class SplitLook(BaseModel):
+    """A split with its images and new captions, and whether the images become gallery; None where that is undecided."""
+
+    name: str
+    images: int
+    captions: int
+    gallery: bool | None
+
+
 class SampleAnswer(BaseModel):
     """A fixed set of queries: images and captions, drawn by the seed or listed."""
 
@@ -748,6 +769,39 @@ class Collections(BaseModel):
 
     results: list[CollectionAnswer]
     next: str | None
+
+
+class ImportLook(BaseModel):
+    """What an import would write into a collection, and what it would leave out; ``troubles`` refuse it."""
+
+    collection: str
+    layout: str
+    format: str
+    files: list[str]
+    images: int
+    captions: int
+    captions_there: int
+    pictures: int
+    splits: list[SplitLook]
+    examples: list[ExampleLook]
+    names_found_twice: list[str]
+    doubtful_ids: list[str]
+    missing_pictures: list[str]
+    broken_pictures: list[str]
+    bad_rows: list[str]
+    left_out: list[str]
+    troubles: list[str]
+
+
+class LookAnswer(BaseModel):
+    """
+    What a look found in uploaded files: ``trouble`` says why an import of them is refused, if it is; without a
+    ``look`` they cannot be read.
+    """
+
+    look: ImportLook | None
+    """what an import would write and leave out"""
+    trouble: str
 
 
 class KindAnswer(BaseModel):

@@ -3,6 +3,7 @@
 from io import BytesIO
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 from PIL import Image as Pillow
@@ -103,8 +104,16 @@ CAPTIONS = b'{"caption_id": "c1", "image_id": "owl", "file_name": "owl.jpg", "te
 
 
 def test_captions_and_pictures_are_imported_as_on_the_page(caller, commit):
-    body = {"format": "jsonl", "captions": sent(caller, CAPTIONS, "birds.jsonl")}
+    body = {"captions": sent(caller, CAPTIONS, "birds.jsonl")}
     body["images"] = sent(caller, zipped(owl=picture()), "pictures.zip")
+    with commit(execute=True):
+        looking = caller.post("/collections/birds/looks", body).json()["id"]
+    answer = caller.get(f"/looks/{looking}").json()
+    assert (answer["trouble"], answer["look"]["format"], answer["look"]["images"]) == ("", "jsonl", 1)
+    assert answer["look"]["splits"] == [{"name": "", "images": 1, "captions": 1, "gallery": True}]
+    Job.objects.update(created_by=User.objects.create(username="other"))
+    assert caller.get(f"/looks/{looking}").status_code == 404
+    Job.objects.all().delete()
     with commit(execute=True):
         response = caller.post("/collections/birds/imports", body)
     assert response.status_code == 202
@@ -123,8 +132,8 @@ def test_captions_and_pictures_are_imported_as_on_the_page(caller, commit):
 @pytest.mark.parametrize(
     ("body", "sentence"),
     [
-        ({"captions": "x-a.json"}, "Choose the format of the captions: coco"),
-        ({"captions": "x-a.json", "format": "coco", "append": True}, "ollection birds"),
+        ({}, "Choose a file of captions"),
+        ({"captions": "x-a.exe"}, "Invalid upload"),
         ({"captions": "x-a.json", "format": "coco"}, "x-a.json"),
         ({"captions": "x-a.json", "format": "coco", "path": "/etc/passwd"}, "1 unknown parameter: path."),
     ],
