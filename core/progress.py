@@ -1,21 +1,10 @@
-"""Progress of long work: one small protocol, shown as a bar on the terminal or written to a Job row."""
-
-from collections.abc import Iterable, Iterator
-from typing import Protocol, TypeVar
+"""Progress of long work, which packages report too: shown as a bar on the terminal or written to a Job row."""
 
 from tqdm import tqdm
 
-Thing = TypeVar("Thing")
-
-
-class Progress(Protocol):
-    """Called after every advance. May raise ``core.work.jobs.Cancelled`` to stop the work at a safe point."""
-
-    def __call__(self, step: str, done: int, total: int | None) -> None: ...
-
-
-def silent(step: str, done: int, total: int | None) -> None:
-    """Ignore the progress."""
+from counterpart_annotators.progress import Progress as Progress
+from counterpart_annotators.progress import silent as silent
+from counterpart_annotators.progress import tracked as tracked
 
 
 class TerminalBar:
@@ -35,15 +24,3 @@ class TerminalBar:
     def close(self) -> None:
         if self._bar is not None:
             self._bar.close()
-
-
-def tracked(
-    things: Iterable[Thing], step: str, progress: Progress, *, total: int | None = None, every: int = 500
-) -> Iterator[Thing]:
-    """Yield ``things`` and call ``progress`` after every ``every`` of them and at the end."""
-    done = 0
-    for done, thing in enumerate(things, 1):
-        yield thing
-        if done % every == 0:
-            progress(step, done, total)
-    progress(step, done, total)

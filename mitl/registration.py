@@ -13,13 +13,14 @@ from django.db import transaction
 
 from core.errors import CounterpartError, some_of
 from core.events import record
-from core.files.stored_files import StoredFile, read_foreign_arrays, whole_file, write_arrays
+from core.files.stored_files import StoredFile, whole_file, write_arrays
 from core.parameters import OFF_PAGE, POSITIONAL, Option, Parameters, choices, clean
 from core.text import NameField, check_name, counted
 from core.untrusted import read_json
 from counterpart_annotators.base import Adopted, Arrays
 from counterpart_annotators.exported_annotator import LABEL, as_bytes, digest, in_32_bits
 from counterpart_annotators.options import Settings, Value
+from counterpart_metrics.array_lists import read_foreign_arrays
 from mitl.annotators import AnnotatorKind, kind_of, kinds, module_of, stored_arrays
 from mitl.models import Annotator
 

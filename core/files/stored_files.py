@@ -147,24 +147,6 @@ def row_blocks(stored: StoredFile, name: str, *, each: int | None = None) -> Ite
             yield np.frombuffer(member.read(each * bytes_a_row), dtype).reshape(-1, *shape[1:])
 
 
-def read_foreign_arrays(path: Path) -> dict[str, NDArray]:
-    """Read an .npz that others made.
-
-    Raises what ``np.load`` does, and ValueError, before any memory is asked for, where an array claims more bytes than
-    the file holds for it.
-    """
-    with ZipFile(path) as archive:
-        for member in archive.infolist():
-            with archive.open(member) as file:
-                first = np.lib.format.read_magic(file) == (1, 0)
-                read = np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
-                shape, _, dtype = read(file)
-            if (claimed := math.prod(shape) * dtype.itemsize) > member.file_size:
-                raise ValueError(f"{member.filename} claims {claimed:,} bytes and has {member.file_size:,}")
-    with np.load(path, allow_pickle=False) as arrays:
-        return dict(arrays)
-
-
 def local_copy(stored: StoredFile) -> Path:
     """Return the path of a verified local copy, fetched from the storage once per checksum.
 

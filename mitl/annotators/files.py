@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError, some_of
-from core.files.stored_files import read_foreign_arrays
 from core.text import counted
 from core.untrusted import read_json
 from counterpart_annotators.base import Adopted, Arrays, EmbeddingAnnotator, ListAnnotator, StoredAnnotator
 from counterpart_annotators.encoding import Embeddings
 from counterpart_annotators.options import Settings
 from counterpart_annotators.plain import TO_CAPTIONS, TO_IMAGES, PlainCaption, PlainImage
+from counterpart_metrics.array_lists import read_foreign_arrays
 
 CHECKPOINT = "required"
 EMBEDDING_PARTS = ("image_ids", "images", "caption_ids", "captions")

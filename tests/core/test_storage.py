@@ -12,7 +12,8 @@ from django.core.files.storage import default_storage
 
 from core.errors import CounterpartError
 from core.files import stored_files as files
-from core.files.stored_files import read_foreign_arrays, whole_file, write_arrays, write_file
+from core.files.stored_files import whole_file, write_arrays, write_file
+from counterpart_metrics.array_lists import read_foreign_arrays
 
 
 class Breaking(ContentFile):

@@ -147,4 +147,4 @@ def test_a_kind_whose_package_is_gone_is_named(db):
 
 def test_a_plug_in_cannot_take_the_place_of_a_kind_of_ours(db, monkeypatch):
     plug_in(monkeypatch, overlap="tests.mitl.no_such_module")
-    assert module_of("overlap").__name__ == "mitl.annotators.overlap"
+    assert module_of("overlap").__name__ == "counterpart_annotators.kinds.overlap"

@@ -1,9 +1,10 @@
 """Rankings in NumPy's .npz."""
 
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from zipfile import BadZipFile
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 from numpy.lib.npyio import NpzFile
@@ -38,6 +39,24 @@ def opened_npz(path: Path, name: str) -> Iterator[NpzFile]:
         # NumPy takes what it cannot read for pickled data, and advises to load it unsafely.
         reason = "it is none, or holds Python objects" if "pickle" in str(error) else error
         raise CounterpartError(f"{name} is not a readable .npz ({reason}). Write it again, without objects.") from error
+
+
+def read_foreign_arrays(path: Path) -> dict[str, NDArray]:
+    """Read an .npz that others made.
+
+    Raises what ``np.load`` does, and ValueError, before any memory is asked for, where an array claims more bytes than
+    the file holds for it.
+    """
+    with ZipFile(path) as archive:
+        for member in archive.infolist():
+            with archive.open(member) as file:
+                first = np.lib.format.read_magic(file) == (1, 0)
+                read = np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
+                shape, _, dtype = read(file)
+            if (claimed := math.prod(shape) * dtype.itemsize) > member.file_size:
+                raise ValueError(f"{member.filename} claims {claimed:,} bytes and has {member.file_size:,}")
+    with np.load(path, allow_pickle=False) as arrays:
+        return dict(arrays)
 
 
 def _array_blocks(

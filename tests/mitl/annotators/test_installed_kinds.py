@@ -10,6 +10,7 @@ import pytest
 from django.core.management import call_command
 
 from core.errors import CounterpartError
+from counterpart_annotators import kinds
 from counterpart_annotators.base import EmbeddingAnnotator
 from mitl import annotators
 from mitl.models import Annotator, Direction, Retrieval
@@ -83,18 +84,18 @@ RECIPE = re.search(r"\*\*Add an annotator\.\*\*(.*?)\n\n", (ROOT / "CONTRIBUTING
 def test_the_recipe_for_an_annotator_makes_a_kind_that_learns_and_retrieves(db, tmp_path, monkeypatch, form):
     make_collection("zoo", images=6, captions_each=2, pictures=True)
     if form == "module":
-        nearest = re.search(r"such as `(mitl/annotators/\w+\.py)`", RECIPE)
+        nearest = re.search(r"such as `(packages/annotators/\w+/kinds/\w+\.py)`", RECIPE)
         shutil.copy(ROOT / nearest[1], tmp_path / "coin.py")
     else:
-        nearest = re.search(r"such as `(mitl/annotators/\w+)/`", RECIPE)
+        nearest = re.search(r"such as `(packages/annotators/\w+/kinds/\w+)/`", RECIPE)
         shutil.copytree(ROOT / nearest[1], tmp_path / "coin")
-    monkeypatch.setattr(annotators, "__path__", [*annotators.__path__, str(tmp_path)])
+    monkeypatch.setattr(kinds, "__path__", [*kinds.__path__, str(tmp_path)])
     output_of("add_annotator", "mine", "--kind", "coin", *(["--option", "dim=2"] if form == "folder" else []))
     if form == "folder":
         output_of("train_annotator", "mine", "--collection", "zoo")
     output_of("retrieve", "zoo", "--annotators", "mine")
     assert Retrieval.objects.get().annotator == Annotator.objects.get(kind="coin")
-    for module in [name for name in sys.modules if name.startswith("mitl.annotators.coin")]:
+    for module in [name for name in sys.modules if name.startswith("counterpart_annotators.kinds.coin")]:
         sys.modules.pop(module)
 
 

@@ -3,8 +3,8 @@ import pytest
 
 from core.errors import CounterpartError
 from counterpart_annotators.base import EmbeddingAnnotator
+from counterpart_annotators.kinds.overlap import OverlapScores
 from mitl.annotators import load
-from mitl.annotators.overlap import OverlapScores
 from mitl.search.retrieval import Estimate
 from mitl.search.tuning import validation_blocks
 from tests.factories import make_annotator, make_collection

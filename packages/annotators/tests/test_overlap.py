@@ -6,8 +6,8 @@ from unicodedata import normalize
 import numpy as np
 import pytest
 
-from mitl.annotators.embedding.annotator import RIDGE, _ridge
-from mitl.annotators.overlap import OverlapScores
+from counterpart_annotators.kinds.embedding.annotator import RIDGE, _ridge
+from counterpart_annotators.kinds.overlap import OverlapScores
 
 TEXTS = ["A red dog.", "a dog runs", "Two cats", "two RED cats", "a red car", "???"]
 OWN = [0, 0, 1, 1, 2, 2]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from mitl.annotators.embedding import patches
-from mitl.annotators.embedding.patches import Patches, Scale
+from counterpart_annotators.kinds.embedding import patches
+from counterpart_annotators.kinds.embedding.patches import Patches, Scale
 
 SCALES = (Scale(16, 12, 4, 2, 5), Scale(12, 9, 6, 3, 3))
 

@@ -8,19 +8,25 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from core.errors import CounterpartError, some_of
-from core.files.stored_files import read_foreign_arrays
-from core.progress import Progress
-from core.text import counted
 from counterpart_annotators.bags import bags, inverse_frequencies, unit_rows, vocabulary
 from counterpart_annotators.base import Adopted, Arrays, EmbeddingAnnotator, StoredAnnotator
 from counterpart_annotators.encoding import Embeddings
+from counterpart_annotators.kinds.embedding.patches import (
+    CHUNK,
+    HEIGHT,
+    PICTURE_FEATURES,
+    WIDTH,
+    Pictures,
+    read_pictures,
+)
 from counterpart_annotators.options import Settings
 from counterpart_annotators.plain import PlainCaption, PlainImage
+from counterpart_annotators.progress import Progress
 from counterpart_annotators.training.learners import Trained, TrainingPlan, TrainingSet
 from counterpart_annotators.training.loop import repeatable
 from counterpart_annotators.training.recall import measure
-from mitl.annotators.embedding.patches import CHUNK, HEIGHT, PICTURE_FEATURES, WIDTH, Pictures, read_pictures
+from counterpart_metrics.array_lists import read_foreign_arrays
+from counterpart_metrics.errors import CounterpartError, counted, some_of
 
 Floats = NDArray[np.float32]
 
