@@ -13,13 +13,10 @@ from annotation.models import Assignment
 from core.errors import CounterpartError
 from core.files.stored_files import local_copy
 from core.work.jobs import Cancelled
-from corpus.matches import import_matches, known_pairs
-from corpus.models import Match
 from dataset.exports import FORMATS, export_version
 from dataset.exports.downloads import choices, downloads_of, make_download
 from dataset.releases.verification import verify_version
 from dataset.verdicts import aggregate_round
-from dataset.versions.version_files import load_positives
 from hits.models import Seat
 from tests.annotation.cast import answer, candidates, propose, say
 from tests.dataset.releasing import release, release_version
@@ -70,15 +67,6 @@ def test_ids_that_are_no_numbers_stay_texts(out):
     version = release_version("v2", collection=farm, sample=make_sample(farm), merge="original")
     files = export_version(version, format="eccv-json", out=out)
     assert [json.loads(file.read_text()) for file in files] == [{"0": ["cow-7"]}, {"cow-7": [0]}]
-
-
-def test_eccv_json_can_be_imported_again(version, out):
-    for file in export_version(version, format="eccv-json", out=out):
-        import_matches(version.collection, source="again", path=file)
-    positives = Match.objects.filter(source="v1", score=1).values_list("image_id", "caption_id")
-    assert {tuple(pair) for pair in known_pairs(version.collection, "again").tolist()} == set(positives)
-    forward = {(i, c) for i, captions in load_positives(version)["i2t"].items() for c in captions}
-    assert forward == set(positives)
 
 
 def test_judgments_csv_has_a_row_for_each_proposal_and_judgment(version, round, out):

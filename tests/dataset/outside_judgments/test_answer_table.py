@@ -8,7 +8,6 @@ from core.models import Event
 from corpus.models import Caption, Image
 from dataset.outside_judgments.judgment_import import import_judgments
 from dataset.outside_judgments.judgment_parameters import JudgmentParameters
-from tests.commands import figures_printed
 from tests.factories import make_round
 
 
@@ -44,14 +43,6 @@ def test_other_words_are_levels_by_the_option_and_no_others(take, levels, record
 def test_a_mapping_that_cannot_be_read_is_refused(wrong):
     with pytest.raises(CounterpartError, match="Invalid levels"):
         JudgmentParameters(levels=wrong)
-
-
-def test_the_fields_of_the_pair_can_be_named(take, levels, records):
-    path = records(("1", "0", "2"), image="bild", caption="satz")
-    with pytest.raises(CounterpartError, match="but .*bild.*satz"):
-        take(path)
-    take(path, image="bild", caption="satz")
-    assert list(levels()) == [("worker 1", "0", "2")]
 
 
 @pytest.mark.parametrize(
@@ -153,9 +144,3 @@ def test_a_wanted_format_that_the_file_has_not_is_refused(take, records):
 def test_what_is_not_a_file_of_judgments_is_refused(take, write, content, message):
     with pytest.raises(CounterpartError, match=message):
         take(write("records.json", content))
-
-
-def test_the_command_takes_the_options(round, records):
-    path = records(("Yes", "0", "2"), image="picture")
-    options = ["--image", "picture", "--levels", "Yes=1", "--format", "argilla", "--answer", "match"]
-    assert figures_printed("import_judgments", round.name, path, *options)["judgments"] == 1

@@ -84,17 +84,6 @@ def test_released_exported_and_imported_judgments_give_the_same_verdicts_and_kee
     assert Event.objects.filter(verb="imported", data__judgments=25).exists()
 
 
-def test_a_file_of_before_seconds_were_counted_is_imported_without_them(version, again, tmp_path):
-    path = file_of(version, tmp_path)
-    rows = list(csv.DictReader(path.open(newline="")))
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, [name for name in rows[0] if name != "seconds"], extrasaction="ignore")
-        writer.writeheader()
-        writer.writerows(rows)
-    assert import_judgments(again, path).judgments == 25
-    assert set(Judgment.objects.filter(item__hit__round=again).values_list("seconds", flat=True)) == {None}
-
-
 def test_no_worker_is_paid_for_imported_work_and_its_seats_are_filled(version, again, tmp_path):
     import_judgments(again, file_of(version, tmp_path))
     assert not Payment.objects.exists()
