@@ -93,7 +93,9 @@ class MatchesParameters(Parameters):
     """Matches known from elsewhere to import into a collection."""
 
     collection: Annotated[str, "the collection of the pairs", POSITIONAL, OFF_PAGE]
-    path: Annotated[Path, "the file of pairs, or an export's folder", POSITIONAL, OFF_PAGE, Option(metavar="PATH")]
+    path: Annotated[
+        Path, "the file of pairs, or an export as a folder or zip file", POSITIONAL, OFF_PAGE, Option(metavar="PATH")
+    ]
     source: Annotated[
         str,
         forms.CharField(

@@ -15,19 +15,7 @@ from core.text import counted
 from corpus.input_files import at, json_items, json_pairs, json_records, lines
 from corpus.models import Collection
 from corpus.readers.record import key_of
-from corpus.tables import (
-    CAPTION_ID,
-    GRADE,
-    IMAGE,
-    SCORE,
-    WORKER,
-    Row,
-    columns_of,
-    found_columns,
-    is_json,
-    placed,
-    read_rows,
-)
+from corpus.tables import CAPTION_ID, IMAGE, SCORE, WORKER, Row, columns_of, found_columns, is_json, placed, read_rows
 from counterpart_metrics.text_files import comparable
 
 IMAGE_TO_CAPTION = "i2t"
@@ -40,24 +28,19 @@ COLUMNS = {
     "item": ("corpus_id", "doc_id", "item", "item_id"),
     "label": ("positive", "match", "label", "relevance", "rel"),
     "score": SCORE,
-    "grade": GRADE,
+    "grade": ("grade", "level"),
     "sources": ("sources",),
     "worker": (*WORKER, "annotation"),
 }
 COCO_LISTS = ("annotations", "negatives")
-QREL = re.compile(r"\S+\s+\S+\s+\S+\s+-?\d+\s*")
+QREL = re.compile(r"\S+\s+\S+\s+\S+\s+-?\d+(\.\d+)?\s*")
 AUTOMATIC = "automatic"
 NO_MATCH = 4
 WORST_MATCH = 2
 LEVELS: dict[float, int] = {2: 1, 1: 2}
 """Labels of three grades → levels: a match, a partial one."""
 ABOUT = re.compile(r"(.*/)?(README|LICEN[CS]E|CITATION|SHA256SUMS).*|(.*/)?[^/]*_about/.*")
-IN_FOLDERS = (
-    r"(.*/)?([^/]+_)?pairs\.\w+",
-    r".*(image_to_caption|caption_to_image).*\.(json|qrels)",
-    r"(.*/)?qrels/[^/]+",
-    r".*",
-)
+IN_FOLDERS = (r"(.*/)?([^/]+_)?pairs\.\w+", r".*_to_(image|caption).*\.(json|qrels)", r"(.*/)?qrels/[^/]+", r".*")
 """The files of an export folder that hold its matches: the first pattern that occurs is read."""
 
 
@@ -155,8 +138,7 @@ def _read(path: Path, keys: FileKeys, direction: str) -> tuple[Iterator[Pair], l
         listed = ((number, row["query"], row["item"], row[label]) for number, row in read_rows(path, COLUMNS))
         return _directed(path, _labelled(path, listed), keys, direction), unread
     if any(QREL.fullmatch(line) for _, line in islice(lines(path), 1)):
-        fields = ((number, line.split()) for number, line in lines(path))
-        return _directed(path, _labelled(path, _qrels(path, fields)), keys, direction), []
+        return _directed(path, _labelled(path, _qrels(path)), keys, direction), []
     if is_json(path) and set(COCO_LISTS) & set(header):
         records = chain.from_iterable(json_items(path, f"{name}.item") for name in COCO_LISTS)
         return _table_pairs(path, placed(path, enumerate(records, 1), COLUMNS, ("image", "caption"))), []
@@ -210,11 +192,12 @@ def _grade(value: Any) -> int | None:
     return None if grade is None else int(grade)
 
 
-def _qrels(path: Path, rows: Iterable[tuple[int, list[str]]]) -> Iterator[tuple[int, Any, Any, Any]]:
-    for number, fields in rows:
-        if len(fields) != 4:
+def _qrels(path: Path) -> Iterator[tuple[int, Any, Any, Any]]:
+    for number, line in lines(path):
+        if not QREL.fullmatch(line):
             raise CounterpartError(f"{path.name}, line {number}: not a line of qrels, query 0 item label.")
-        yield number, fields[0], fields[2], fields[3]
+        query, _, item, label = line.split()
+        yield number, query, item, label
 
 
 def _labelled(path: Path, rows: Iterable[tuple[int, Any, Any, Any]]) -> Iterator[Pair]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from django.db import IntegrityError, transaction
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from core.errors import CounterpartError, some_of
 from core.events import record
+from core.files.zip_files import is_archive, unpack
 from core.progress import Progress, silent, tracked
 from core.text import counted
 from corpus.batches import begin_batch
@@ -20,6 +22,7 @@ from corpus.models import Batch, Collection, Match
 
 BATCH = 5_000
 MAX_SOURCE = 80
+SUFFIXES = (".json", ".jsonl", ".csv", ".tsv", ".qrels", ".parquet", ".txt", ".gz")
 UNUSABLE = re.compile(r"[\s,<>=]")  # in the terms of release --merge
 Rating = tuple[float | None, int | None]  # score and grade
 
@@ -81,18 +84,21 @@ def import_matches(
 ) -> MatchSummary:
     """Add the pairs of ``path`` to the matches of ``source``; existing pairs do not change.
 
-    The file, or the one of a folder, is a table with image and caption (score, grade), such as a version's pairs or
-    CxC's CSV; qrels, of TREC or BEIR; or a JSON object of one direction. ``direction`` ("i2t": its queries are images;
-    "t2i": captions) is needed if neither its name nor its ids show it. Captions are identified by key, images by key or
-    file name. Every score is kept.
+    The file, or that of a folder or archive, is a table with image and caption (score, grade), such as a version's
+    pairs or CxC's CSV; qrels; or a JSON object of one direction. ``direction`` ("i2t": its queries are images; "t2i":
+    captions) is needed if neither its name nor its ids show it. Captions are identified by key, images by key or file
+    name. Every score is kept.
 
     Raises CounterpartError for a malformed file, for unknown ids unless ``skip_unknown``, and for an existing pair
     with another score or grade.
     """
     check_source(collection, source)
     keys = keys_of(collection)
-    pairs, unread = read_pairs(path, keys=keys, direction=direction)
-    resolved = _resolve(tracked(pairs, "reading matches", progress), keys)
+    with TemporaryDirectory() as temporary:
+        folder = Path(temporary) / path.stem
+        inside = unpack(path, folder, suffixes=SUFFIXES, left_out=[]) if is_archive(path) else path
+        pairs, unread = read_pairs(inside, keys=keys, direction=direction)
+        resolved = _resolve(tracked(pairs, "reading matches", progress), keys)
     _check_found(resolved, collection, path, skip_unknown)
     new = _new_ratings(collection, source, resolved.ratings)
     batch = ""

@@ -29,7 +29,6 @@ CAPTION_ID = ("caption_id", "captions_id", "sentid", "sent_id", "sentence_id", "
 TEXT = ("text", "caption", "description", "sentence", "raw", "comment", "caption_text", "title")
 SPLIT = ("split", "set", "subset", "partition", "fold")
 SCORE = ("score", "agg_score", "similarity", "rating", "value")
-GRADE = ("grade", "level")
 WORKER = ("worker", "worker_id", "annotator", "annotator_id", "user", "user_id", "performer", "rater")
 ANSWER = ("level", "answer", "label", "grade", "judgment", "judgement", "annotation", "choice", "rating")
 

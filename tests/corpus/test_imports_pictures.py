@@ -188,18 +188,20 @@ def test_a_phones_several_frames_in_a_jpeg_are_taken():
 
 
 @pytest.mark.parametrize(
-    "content",
+    ("content", "reason"),
     [
-        b"",
-        b"<html>no picture</html>",
-        picture(size=(600, 400))[:-200],
-        encoded(Pillow.new("RGB", (5, 4)), "EPS"),
-        encoded(Pillow.effect_noise((64, 64), 90), "PNG")[:2000],
+        (b"", "it is empty"),
+        (b"<html>no picture</html>", "it is a web page; download"),
+        (picture(size=(600, 400))[:-200], "truncated"),
+        (encoded(Pillow.new("RGB", (5, 4)), "EPS"), "PostScript are not read; convert it to PNG"),
+        (encoded(Pillow.effect_noise((64, 64), 90), "PNG")[:2000], "truncated"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "SVG is not read"),
+        (b"\0\0\0\x18ftypheic", "HEIC is not read; convert it to JPEG"),
+        (b"text", "not a picture of a known format"),
     ],
-    ids=["empty", "page", "truncated jpeg", "postscript", "truncated png"],
 )
-def test_what_is_not_a_whole_picture_is_refused_and_not_kept(content):
-    with pytest.raises(CounterpartError, match=r"^cat.jpg \(image 7\)"):
+def test_what_is_not_a_whole_picture_is_refused_and_not_kept(content, reason):
+    with pytest.raises(CounterpartError, match=rf"^cat.jpg \(image 7\).*{reason}"):
         store_picture("zoo", "7", "cat.jpg", content)
     assert not default_storage.exists("images/zoo")
 

@@ -1,4 +1,6 @@
 import json
+from pathlib import Path
+from shutil import make_archive
 
 import numpy as np
 import pytest
@@ -188,6 +190,8 @@ def test_a_folder_is_read_where_it_has_one_file_of_matches_or_one_a_direction(zo
     written(tmp_path / "v1_caption_to_image.json", {"7": [1]})
     written(tmp_path / "README.md", "a version")
     assert import_matches(zoo, source="v1", path=tmp_path).added == 2
+    archive = make_archive(str(tmp_path.with_suffix(".packed")), "zip", tmp_path)
+    assert import_matches(zoo, source="v1", path=Path(archive)).there == 2
     written(tmp_path / "v2_image_to_caption.json", {"0": [5]})
     with pytest.raises(CounterpartError, match="has 3 files of matches: v1_caption_to_image.json, v1_image"):
         import_matches(zoo, source="v2", path=tmp_path)

@@ -32,19 +32,21 @@ def test_the_path_goes_first_and_then_the_only_file_of_that_name(folder):
     assert found(folder, "coco\\deep\\7.jpg") == ["deep/er/7.JPG"]
 
 
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (("0001.jpg", "8.jpg"), r"^1 picture is .*: 0001.jpg \(test/0001.jpg, train/0001.jpg\)\. Name each"),
+        (("a/7.JPG", "b/7.JPG"), r"found by several names: deep/er/7.JPG \(a/7.JPG, b/7.JPG\)"),
+    ],
+)
+def test_what_is_in_doubt_is_refused_with_the_places(folder, names, message):
+    with pytest.raises(CounterpartError, match=message):
+        found(folder, *names)
+
+
 def test_a_file_is_not_taken_for_a_second_name(folder):
     (folder / "test" / "0001.jpg").unlink()
     assert found(folder, "train/0001.jpg", "test/0001.jpg") == ["train/0001.jpg", None]
-    with pytest.raises(CounterpartError, match=r"found by several names: train/0001.jpg \(a/0001.jpg, b/0001.jpg\)"):
-        found(folder, "a/0001.jpg", "b/0001.jpg")
-
-
-def test_a_name_in_several_places_is_refused_with_the_places(folder):
-    with pytest.raises(CounterpartError, match=r"^1 picture is .*: 0001.jpg \(test/0001.jpg, train/0001.jpg\)\. Name"):
-        found(folder, "0001.jpg", "8.jpg")
-    (folder / "test" / "7.Jpg").touch()
-    with pytest.raises(CounterpartError, match=r"7.jpg \(.*7.J"):
-        found(folder, "7.jpg")
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -76,19 +78,3 @@ def test_grey_of_every_depth_goes_from_black_to_white(mode, values):
     written = BytesIO()
     Pillow.fromarray(np.array([values], dtype)).save(written, "TIFF")
     assert np.abs(np.asarray(shown(written.getvalue()))[0, :, 0] - np.array([0, 127.5, 255])).max() <= 1
-
-
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        (b"<!DOCTYPE html><html>", "it is a web page; download"),
-        (b"%!PS-Adobe-3.0 EPSF-3.0", "PostScript are not read; convert it to PNG"),
-        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "SVG is not read"),
-        (b"\0\0\0\x18ftypheic", "HEIC is not read; convert it to JPEG"),
-        (b"", "it is empty"),
-        (b"text", "not a picture of a known format"),
-    ],
-)
-def test_a_file_of_another_kind_is_named(db, content, reason):
-    with pytest.raises(CounterpartError, match=reason):
-        store_picture("zoo", "1", "photo.jpg", content)
