@@ -8,7 +8,7 @@ from core.commands import ActCommand
 
 class Command(ActCommand):
     step = "site"
-    help = "Check a receipt or completion code that a worker shows, and show what it proves."
+    help = "Check a receipt or completion code that a worker shows: what it proves."
     figures = True
 
     def add_arguments(self, parser: CommandParser) -> None:

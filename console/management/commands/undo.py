@@ -13,7 +13,7 @@ from corpus.batches import contents_of
 class Command(ActCommand):
     step = "collection"
     help = (
-        "Take an import of captions, pictures, matches or judgments back while nothing depends on what it brought; "
+        "Take back an import of captions, pictures, matches or judgments: while nothing depends on what it brought; "
         "otherwise say what does, and change nothing. Every import prints the name of its batch; show collection NAME "
         "lists them. Asks before it takes anything back."
     )

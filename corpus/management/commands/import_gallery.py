@@ -12,8 +12,8 @@ from corpus.models import Collection
 class Command(ActCommand):
     step = "collection"
     help = (
-        "Import a gallery of up to hundreds of millions of images and captions that stay in files: all of PATH or, if "
-        "it contains an error, nothing. PATH has images-*.parquet (key; optionally file, a path below pictures/ in the "
+        "Import a gallery whose items stay in files, up to hundreds of millions: all of PATH or, if it contains an "
+        "error, nothing. PATH has images-*.parquet (key; optionally file, a path below pictures/ in the "
         "storage, and sha256) and captions-*.parquet (key, text, and image, the place of its image among all images). "
         "Keys ascend over the files of a side. Importing the same again changes nothing."
     )

@@ -11,8 +11,9 @@ from corpus.samples import sample_queries
 class Command(ActCommand):
     step = "collection"
     help = (
-        "Choose a fixed sample of query images and query captions from a collection's gallery (all but the training "
-        "splits). Only queries are sampled, never the gallery. Running it again with the same options changes nothing."
+        "Choose the queries of rounds: a fixed sample of the images and captions in a collection's gallery (all but "
+        "the training splits). Only queries are sampled, never the gallery. Running it again with the same options "
+        "changes nothing."
     )
     figures = True
     parameters = SampleParameters

@@ -14,8 +14,8 @@ OF_WORKER = ("simulated", "rewards", "bonuses", "base", "extra", "owed", "paid",
 class Command(RoundCommand):
     step = "crowd"
     help = (
-        "Show what a round may still spend, plans to spend, has set aside with its platform, owes and has paid, and "
-        "what each worker has earned."
+        "Show the money of a round: what it may still spend, plans to spend, has set aside with its platform, owes and "
+        "has paid, and what each worker has earned."
     )
     figures = True
 

@@ -12,7 +12,7 @@ from hits.round_commands import RoundCommand
 
 class Command(RoundCommand):
     step = "crowd"
-    help = "Keep a round's postings open for longer, also those that expired since the last sync."
+    help = "Keep a round's postings open for longer: also those that expired since the last sync."
     figures = True
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -6,7 +6,9 @@ from crowd.tasks import reconcile
 
 class Command(ActCommand):
     step = "site"
-    help = "Expire old leases, resume lost jobs, retry calls, and grade new work, as the scheduler does periodically."
+    help = (
+        "Repair what crashes left behind, as the clock does: expire leases, resume jobs, retry calls, grade new work."
+    )
     figures = True
 
     def act(self, **options: Any) -> dict[str, Any]:

@@ -13,9 +13,7 @@ from crowd.channels.prolific.workspaces import subscribe
 
 class Command(ActCommand):
     step = "site"
-    help = (
-        "Subscribe the site to Prolific's events, so that a sync follows each change of a submission or study at once."
-    )
+    help = "Subscribe the site to Prolific's events: a sync then follows each change of a submission or study at once."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--environment", choices=NAMES, default=NAMES[0], help="default: %(default)s")

@@ -9,7 +9,7 @@ from hits.rounds.packed_rounds import figures_of
 class Command(ActCommand):
     step = "round"
     help = (
-        "Plan the next turn of a released round: what people judged teaches its annotators, these search again, and "
+        "Pack the next turn of a released round: what people judged teaches its annotators, these search again, and "
         "the pairs that the version does not know are packed into a new round of --judge audit+greedy, with the same "
         "queries. The annotators are named ANNOTATOR-VERSION, the pool NAME-pool. The same command resumes."
     )

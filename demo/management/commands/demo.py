@@ -69,7 +69,7 @@ class Stages:
 
 class Command(BaseCommand):
     step = "site"
-    help = "Run a complete round on the drawn demo collection, print its results, and serve the site."
+    help = "Run a whole round on a drawn collection, print the results, serve the site."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--no-serve", action="store_true", help="stop before serving the site")

@@ -11,7 +11,7 @@ from demo.demo_annotators import ANNOTATORS, train_demo_annotators, weights_of
 class Command(ActCommand):
     step = "papers"
     help = (
-        "Train the demo's annotators on a drawn collection and write their weights into the source (demo/weights). "
+        "Train the demo's annotators on a drawn collection: their weights are written into the source (demo/weights). "
         "Takes several minutes per annotator; after an interruption the same command resumes."
     )
     figures = True

@@ -12,7 +12,7 @@ from evaluation.scores.score_checks import check_scores
 class Command(ActCommand):
     step = "version"
     help = (
-        "Rebuild a version's packing, verdicts, merge and scores from its judgments, and compare everything with its "
+        "Rebuild a version from its judgments: packing, verdicts, merge and scores; and compare everything with its "
         "files, the collection and the database."
     )
     figures = True

@@ -13,8 +13,8 @@ from hits.rounds.round_parameters import RoundParameters
 class Command(ActCommand):
     step = "round"
     help = (
-        "Plan a round in one step: sample queries, retrieve with every annotator, pool and pack. The results are named "
-        "ROUND-queries, ROUND-pool and ROUND. After an interruption, the same command resumes."
+        "Make a draft of a round in one step: sample queries, retrieve with every annotator, pool and pack. The "
+        "results are named ROUND-queries, ROUND-pool and ROUND. After an interruption, the same command resumes."
     )
     figures = True
 

@@ -14,7 +14,7 @@ from mitl.search.gallery import rankings_of
 class Command(ActCommand):
     step = "annotators"
     help = (
-        "Write the stored lists of a search as a rankings file of the collection's ids, best first: "
+        "Write the lists of a search as a rankings file: the collection's ids, best first, as "
         '{"i2t": {image: [captions]}, "t2i": {caption: [images]}}. evaluate --rankings and annotators of kind files '
         "read it. list retrievals shows the numbers of the searches."
     )

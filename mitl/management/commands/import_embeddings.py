@@ -13,10 +13,9 @@ from mitl.search.gallery_embeddings import import_embeddings
 class Command(ActCommand):
     step = "annotators"
     help = (
-        "Store embeddings of all items of a gallery (import_gallery), so that the annotator does not encode them: all "
-        "of PATH or, if it contains an error, nothing. PATH has images-*.npy and captions-*.npy, whose rows, over the "
-        "files in the order of their names, are the items in the gallery's order. The annotator encodes the queries. "
-        "Importing the same again changes nothing."
+        "Store an annotator's embeddings of all items of a gallery: all of PATH or, if it contains an error, nothing."
+        " PATH has images-*.npy and captions-*.npy, whose rows, over the files in the order of their names, are the "
+        "items in the gallery's order. The annotator encodes the queries. Importing the same again changes nothing."
     )
     figures = True
 

@@ -29,7 +29,7 @@ LONG = 3600  # seconds above which a search starts only with --yes
 class Command(ActCommand):
     step = "annotators"
     help = (
-        "Rank the whole gallery for a sample's images and captions with every annotator, and store the top lists. "
+        "Search the whole gallery for a sample's queries: each annotator ranks it, and the top lists are stored. "
         "A search that was made before, by the same weights, is not made again. Pools use each annotator's newest "
         "lists, with or without cascade or re-ranking."
     )

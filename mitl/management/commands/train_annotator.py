@@ -11,8 +11,8 @@ from mitl.training.trainer import TrainParameters, train_annotator
 class Command(ActCommand):
     step = "annotators"
     help = (
-        "Train an annotator on a collection's training splits (on all of it if it has none) and store the weights of "
-        "the epoch that was best on the validation split. The same seed gives the same weights; repeating the command "
+        "Train an annotator on a collection's training splits: on all of it if it has none. The weights of the epoch "
+        "that was best on the validation split are stored. The same seed gives the same weights; repeating the command "
         "changes nothing; an interrupted training resumes. Epochs, batch size, learning rate, patience and others are "
         "options of the annotator (add_annotator --option)."
     )

@@ -31,8 +31,8 @@ class SimulateParameters(Parameters):
 class Command(ActCommand):
     step = "round"
     help = (
-        "Let a simulated crowd work on an open round until no worker finds another HIT: in the browser pool, or at the "
-        "worker site of a platform's emulator."
+        "Let a simulated crowd work on an open round: until no worker finds another HIT in the browser pool, or at "
+        "the worker site of a platform's emulator."
     )
     figures = True
     parameters = SimulateParameters
