@@ -24,7 +24,6 @@ from evaluation.jobs import start_scoring_annotators, start_verification
 from evaluation.scores.leaderboard import board_of
 from evaluation.scores.score_checks import score_changes, score_table
 from hits.question import Level
-from mitl.models import Direction
 
 CHANGES_SHOWN = 200
 LARGEST_COMPARED = 50_000_000  # bytes of both versions: what a page can read in a few seconds
@@ -99,13 +98,11 @@ def _comparison(before: Version, after: Version) -> dict[str, object]:
     images = {image.key: image for image in pictured}
     captions = after.collection.captions.filter(key__in={one.caption for one in shown})
     by_key = {caption.key: caption for caption in captions}
-    columns, rows = score_table(score_changes(before, after))
-    named = [column.split(" ", 1) for column in columns]
     return {
         "total": len(changes),
         "causes": [(Cause(name), count) for name, count in count_causes(changes).items()],
         "lines": [(change, images.get(change.image), by_key.get(change.caption)) for change in shown],
-        "scores": ([f"{Direction(side).label} {metric}" for side, metric in named], rows),
+        "scores": score_table(score_changes(before, after)),
     }
 
 

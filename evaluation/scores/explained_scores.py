@@ -22,6 +22,8 @@ from evaluation.scores.benchmark_scores import ORDER, check_benchmarks, places_n
 from evaluation.scores.evaluate_parameters import EvaluateParameters
 from evaluation.scores.runs import original_qrels
 
+DEPTH = 300  # places of lists made of embeddings; a fold has some 60 of them, and R@10 looks at 10
+
 
 def explain_figure(
     figure: str, path: Path, names: Sequence[str], parameters: EvaluateParameters, *, progress: Progress = silent
@@ -43,7 +45,8 @@ def explain_figure(
     notes: list[str] = []
     for settings in worlds:
         readings = [Reading(model, one.target, Policies(ties="interval")) for one in settings]
-        blocks = stream_rankings(path, settings[0].target.ids(), needs=needs_of(readings), progress=progress)
+        needs = {one: needed._replace(depth=min(needed.depth, DEPTH)) for one, needed in needs_of(readings).items()}
+        blocks = stream_rankings(path, settings[0].target.ids(), needs=needs, progress=progress)
         some, refused = score_protocols(model, blocks, settings)
         protocols += some
         notes += refused

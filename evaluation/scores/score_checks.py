@@ -65,15 +65,14 @@ def score_changes(before: Version, after: Version) -> list[dict[str, Any]]:
 
 
 def score_table(changes: list[dict[str, Any]]) -> tuple[list[str], list[tuple[str, list[str]]]]:
-    """Return the changes as a table: its columns, and for each model the score after and the change, in percent."""
-    named = [(row["model"], f"{Direction(row['direction']).label} {row['metric']}", row) for row in changes]
-    columns = list(dict.fromkeys(column for _, column, _ in named))
-    cells = {
-        (model, column): f"{100 * row['after']:.1f} ({_signed(round(100 * row['change'], 1))})"
-        for model, column, row in named
-    }
-    models = dict.fromkeys(model for model, _, _ in named)
-    return columns, [(model, [cells.get((model, column), "–") for column in columns]) for model in models]
+    """Return the changes as a table: its metrics, and for each model and direction the score after and the change, in
+    percent."""
+    metrics = list(dict.fromkeys(row["metric"] for row in changes))
+    rows: dict[str, dict[str, str]] = {}
+    for row in changes:
+        cells = rows.setdefault(f"{row['model']}, {Direction(row['direction']).label}", {})
+        cells[row["metric"]] = f"{100 * row['after']:.1f} ({_signed(round(100 * row['change'], 1))})"
+    return metrics, [(name, [cells.get(metric, "–") for metric in metrics]) for name, cells in rows.items()]
 
 
 def _signed(change: float) -> str:

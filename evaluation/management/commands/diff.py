@@ -83,9 +83,8 @@ def _design_text(design: dict[str, Any]) -> str:
 def _score_lines(scores: list[dict[str, Any]]) -> list[str]:
     if not scores:
         return ["No model was scored on both versions, so the effect on scores is unknown. Run evaluate on both."]
-    columns, models = score_table(scores)
-    rows = zip(columns, *(cells for _, cells in models), strict=True)
-    return ["Scores after it, and the change:", text_table(["", *(name for name, _ in models)], [*map(list, rows)])]
+    metrics, rows = score_table(scores)
+    return ["Scores after it, and the change:", text_table(["", *metrics], [[name, *cells] for name, cells in rows])]
 
 
 def _row(change: Change) -> dict[str, str]:
