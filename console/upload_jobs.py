@@ -18,7 +18,7 @@ from mitl.annotators import kind_of
 from mitl.annotators.files import adopt
 from mitl.registration import Origin
 
-JUDGMENT_FILES = (".csv", ".tsv", ".json", ".jsonl")
+JUDGMENT_FILES = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".parquet")
 # Of a folder of weights as Hugging Face lays it out, or of arrays.
 CHECKPOINT_FILES = (".json", ".txt", ".bin", ".safetensors", ".npy", ".npz", ".md", ".model")
 

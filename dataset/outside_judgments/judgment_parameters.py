@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from core.parameters import OFF_PAGE, FlagField, Option, Parameters, choices
+from core.parameters import OFF_PAGE, Option, Parameters, choices
 from core.text import NameField
 from corpus.tables import CAPTION_ID, IMAGE, TEXT
 from dataset.outside_judgments import DETECT, FORMATS
@@ -59,50 +59,30 @@ class JudgmentParameters(Parameters):
     ] = ""
     image: Annotated[
         str,
-        forms.CharField(
-            required=False,
-            label="Field of the image",
-            help_text="of other tools: the field with the image's id, file name or address (default: its "
-            "usual names, such as image_id, image, file_name)",
-        ),
+        "of other tools: the field with the image's id, file name or address (default: its usual names, such as "
+        "image_id, image, file_name)",
         Option(metavar="FIELD"),
     ] = ""
     caption: Annotated[
         str,
-        forms.CharField(
-            required=False,
-            label="Field of the caption",
-            help_text="of other tools: the field with the caption's id or its text (default: its usual "
-            "names, such as caption_id, caption, text)",
-        ),
+        "of other tools: the field with the caption's id or its text (default: its usual names, such as caption_id, "
+        "caption, text)",
         Option(metavar="FIELD"),
     ] = ""
     answer: Annotated[
         str,
-        forms.CharField(
-            required=False,
-            label="Question",
-            help_text="of other tools: the question whose answers are the levels, if the file has several",
-        ),
+        "of other tools: the question, or the column, whose answers are the levels, if the file has several",
         Option(metavar="QUESTION"),
     ] = ""
     worker: Annotated[
         str,
-        forms.CharField(
-            required=False,
-            label="Worker",
-            help_text="of other tools: the field with the worker (default: its usual names, such as worker), or a name "
-            "for whoever gave the answers without one",
-        ),
+        "of other tools: the field with the worker (default: its usual names, such as worker), or a name for whoever "
+        "gave the answers without one",
         Option(metavar="FIELD|NAME"),
     ] = ""
     hit: Annotated[
         str,
-        forms.CharField(
-            required=False,
-            label="Field of the HIT",
-            help_text="of other tools: the field with the number of the round's HIT (default: the first with the pair)",
-        ),
+        "of other tools: the field with the number of the round's HIT (default: the first HIT with the pair)",
         Option(metavar="FIELD"),
     ] = ""
     levels: Annotated[
@@ -116,11 +96,7 @@ class JudgmentParameters(Parameters):
     ] = ""
     skip_unknown: Annotated[
         bool,
-        FlagField(
-            label="Skip unknown answers",
-            help_text="of other tools: leave out answers that are not a level, or on pairs that the round has not; "
-            "they are counted",
-        ),
+        "of other tools: leave out answers that are not a level, or on pairs that the round has not; they are counted",
     ] = False
     items: Annotated[
         Path | None,
