@@ -1,5 +1,3 @@
-"""list [THINGS]: what there is."""
-
 from collections.abc import Sequence
 from functools import reduce
 from operator import getitem
@@ -11,7 +9,6 @@ from console.inventory import counts, listed
 from console.inventory_rows import THINGS
 from console.things import Figures
 from core.commands import ActCommand, rows_table
-from core.progress import TerminalBar
 
 
 class Command(ActCommand):
@@ -22,7 +19,7 @@ class Command(ActCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("things", nargs="?", choices=THINGS, metavar="THINGS", help=", ".join(THINGS))
 
-    def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
+    def act(self, **options: Any) -> str | dict[str, Any]:
         things = options["things"]
         if not things:
             return counts()

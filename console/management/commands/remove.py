@@ -1,5 +1,3 @@
-"""remove THING NAME: remove something that nothing depends on."""
-
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -7,7 +5,6 @@ from django.core.management.base import CommandParser
 from console.inventory import check_removable, find, remove, singular
 from console.inventory_rows import THINGS
 from core.commands import ActCommand, ask
-from core.progress import TerminalBar
 
 
 class Command(ActCommand):
@@ -25,7 +22,7 @@ class Command(ActCommand):
         parser.add_argument("name", metavar="NAME", help="its name; of a retrieval or job its number, as list shows it")
         parser.add_argument("--yes", action="store_true", help="do not ask")
 
-    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
+    def act(self, **options: Any) -> dict[str, Any]:
         thing = options["thing"]
         name = options["name"]
         check_removable(*find(thing, name))

@@ -1,5 +1,3 @@
-"""rename THING NAME NEW: give something another name."""
-
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -7,7 +5,6 @@ from django.core.management.base import CommandParser
 from console.inventory import rename, singular
 from console.inventory_rows import THINGS
 from core.commands import ActCommand
-from core.progress import TerminalBar
 
 
 class Command(ActCommand):
@@ -24,6 +21,6 @@ class Command(ActCommand):
         parser.add_argument("name", metavar="NAME", help="its name; of a match source COLLECTION/SOURCE")
         parser.add_argument("new", metavar="NEW", help="its name from now on")
 
-    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
+    def act(self, **options: Any) -> dict[str, Any]:
         rename(options["thing"], options["name"], options["new"], actor="rename")
         return {"renamed": f"{singular(options['thing'])} {options['name']}", "to": options["new"]}

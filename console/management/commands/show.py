@@ -1,5 +1,3 @@
-"""show THING NAME: what the API says of one thing: its state, its counts, and what a round waits for."""
-
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +8,6 @@ from console.inventory import find, shown, singular
 from console.inventory_rows import THINGS
 from core.commands import ActCommand
 from core.errors import CounterpartError
-from core.progress import TerminalBar
 from core.text import text_table
 from corpus.id_lists import COLUMNS, write_ids
 from corpus.models import Collection
@@ -29,7 +26,7 @@ class Command(ActCommand):
         parser.add_argument("--ids", choices=COLUMNS, help="of a collection: write the ids of these to --out")
         parser.add_argument("--out", type=Path, metavar="FILE", help=".txt: an id a line; .csv, .parquet: a table")
 
-    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
+    def act(self, **options: Any) -> dict[str, Any]:
         if options["ids"] or options["out"]:
             return _written(**options)
         figures = shown(options["thing"], options["name"])

@@ -1,12 +1,9 @@
-"""undo BATCH: take an import back."""
-
 from typing import Any
 
 from django.core.management.base import CommandParser
 
 from console.inventory import check_removable, find, remove
 from core.commands import ActCommand, ask
-from core.progress import TerminalBar
 from corpus.batches import contents_of
 
 
@@ -23,7 +20,7 @@ class Command(ActCommand):
         parser.add_argument("batch", metavar="BATCH", help="name of the import, such as coco-2")
         parser.add_argument("--yes", action="store_true", help="do not ask")
 
-    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
+    def act(self, **options: Any) -> dict[str, Any]:
         name = options["batch"]
         thing, batch = find("batch", name)
         check_removable(thing, batch)

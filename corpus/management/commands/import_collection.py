@@ -1,5 +1,3 @@
-"""import_collection NAME PATH: import captions, and optionally pictures, into a collection."""
-
 import sys
 from dataclasses import asdict
 from typing import Any

@@ -1,5 +1,3 @@
-"""review ACT …: what people look at again: the queue, flagged work, clean-up, conflicts of a merge."""
-
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +29,7 @@ class Queue(RoundCommand):
     )
     figures = True
 
-    def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> dict[str, Any]:
+    def act(self, *, round: Round, **options: Any) -> dict[str, Any]:
         counts = refresh_queue(round.pool.collection)
         if not check_queue(round):
             raise CounterpartError(
@@ -55,7 +53,7 @@ class Decide(ActCommand):
         parser.add_argument("--evidence", default="", help="of a rejection: what a second person can check")
         parser.add_argument("--by", required=True, metavar="USER", help="the member of staff who decides")
 
-    def act(self, progress: TerminalBar, **options: Any) -> str:
+    def act(self, **options: Any) -> str:
         work = Assignment.objects.numbered(options["assignment"])
         decision = decide(
             work,
@@ -98,7 +96,7 @@ class Exclude(ActCommand):
         parser.add_argument("--reason", required=True, help="a sentence; recorded with every review")
         parser.add_argument("--by", required=True, metavar="USER", help="the reviewer who decides it")
 
-    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
+    def act(self, **options: Any) -> dict[str, Any]:
         collection = Collection.objects.named(options["collection"])
         person = person_named(options["by"])
         if not person.has_perm("annotation.decide_assignment"):
@@ -128,7 +126,7 @@ class Conflicts(ActCommand):
     figures = True
     parameters = ConflictsParameters
 
-    def act(self, progress: TerminalBar, *, parameters: ConflictsParameters, **options: Any) -> dict[str, Any]:
+    def act(self, *, parameters: ConflictsParameters, **options: Any) -> dict[str, Any]:
         sample = Sample.objects.select_related("collection").named(parameters.sample)
         rounds = [Round.objects.named(name) for name in parameters.rounds]
         contents = preview(sample, rounds=rounds, policies=parameters.policies())

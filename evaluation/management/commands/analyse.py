@@ -1,5 +1,3 @@
-"""analyse SUBJECT …: print, write and plot the figures of one analysis, a module of evaluation.analyses."""
-
 from pathlib import Path
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""evaluate (--version V | --benchmark B) [--rankings FILE ...]: score models on a released version or a benchmark."""
-
 from pathlib import Path
 from typing import Any
 

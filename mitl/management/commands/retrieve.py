@@ -1,5 +1,3 @@
-"""retrieve COLLECTION --annotators A,B [--queries SAMPLE] [--rerank csls,rgm] [--engine-on E --shards N]: top lists."""
-
 from dataclasses import asdict
 from datetime import datetime
 from functools import partial
