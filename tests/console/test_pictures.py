@@ -4,6 +4,7 @@ import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from PIL import Image as Picture
+from PIL import Image as Pillow
 
 from corpus.pictures.stored_pictures import store_picture
 from tests.factories import make_collection, picture
@@ -71,3 +72,15 @@ def test_a_file_that_is_not_surely_a_picture_is_never_shown_as_a_page(researcher
     large.file = default_storage.save("images/evil.html", ContentFile(b"<script>"))
     large.save()
     assert researcher.get(f"/pictures/{large.pk}/")["Content-Type"] == "application/octet-stream"
+
+
+@pytest.mark.parametrize(("form", "kind"), [("PNG", "image/png"), ("AVIF", "image/avif"), ("TIFF", "image/jpeg")])
+def test_a_picture_that_browsers_do_not_show_is_sent_as_jpeg(researcher, db, form, kind):
+    written = BytesIO()
+    Pillow.new("RGB", (20, 10), "navy").save(written, form)
+    image = make_collection(images=1).images.get()
+    stored = store_picture("zoo", image.key, "photo.jpg", written.getvalue())
+    type(image).objects.update(file=stored.file, sha256=stored.sha256)
+    answer = researcher.get(f"/pictures/{image.pk}/")
+    assert (answer.status_code, answer["Content-Type"]) == (200, kind)
+    assert Pillow.open(BytesIO(b"".join(answer.streaming_content))).size == (20, 10)
