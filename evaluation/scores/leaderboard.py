@@ -61,7 +61,7 @@ def board_from(scored: Iterable[Scored], *, estimand: str = "", compare: bool = 
                 for column, figure in figures[one.model].items()
             },
             one.run,
-            [cut.note(direction) for direction, cut in one.truncated.items()],
+            one.notes,
         )
         for one in models
     ]
@@ -98,7 +98,7 @@ def _stored(run: Run, scores: Sequence[Score]) -> Scored:
         figures.setdefault(direction, {})[one.metric] = stored_figure(one)
         if (kept := arrays.get(f"{one.direction} {one.metric}")) is not None:
             values.setdefault(direction, {})[one.metric] = kept
-    return Scored(run.model, figures, values, {}, run)
+    return Scored(run.model, figures, values, run=run)
 
 
 def stored_figure(score: Score) -> Figure:

@@ -19,7 +19,7 @@ from counterpart_metrics.needed_lists import needs_of
 from counterpart_metrics.policies import DEFAULT, Policies
 from counterpart_metrics.ranking_blocks import Block
 from counterpart_metrics.ranking_files import model_names
-from counterpart_metrics.targets import Reading, Target, Truncation
+from counterpart_metrics.targets import Reading, Target
 from dataset.models import Version
 from dataset.versions.version_files import load_positives
 from evaluation.auditing.score_guards import guard_scores
@@ -44,15 +44,15 @@ Values = NDArray[np.float64]
 class Scored:
     """One model on one version or benchmark.
 
-    ``figures[direction][metric]``; ``values`` are those of single queries, (Q,), NaN without a match. Missing entries
-    of a list count as wrong, so figures of a direction in ``truncated`` are lower bounds. ``run`` is None for rankings
-    that are not registered. ``original`` has the figures on the original matches alone of the queries.
+    ``figures[direction][metric]``; ``values`` are those of single queries, (Q,), NaN without a match. ``notes`` say
+    what else a reader of the figures has to know. ``run`` is None for rankings that are not registered. ``original``
+    has the figures on the original matches alone of the queries.
     """
 
     model: str
     figures: Mapping[Direction, Mapping[str, Figure]]
     values: Mapping[Direction, Mapping[str, Values]]
-    truncated: Mapping[Direction, Truncation]
+    notes: Sequence[str] = ()
     run: Run | None = None
     original: Mapping[Direction, Mapping[str, Figure]] = field(default_factory=dict)
 
@@ -127,21 +127,19 @@ def _add(block: Block, readings: Iterable[Reading]) -> None:
 
 
 def _figures(reading: Reading) -> list[Scored]:
-    truncated = {Direction(one): cut for one, cut in reading.truncated.items()}
+    notes = reading.notes
     return [
-        scored_from(name, {Direction(one): of for one, of in values.items()}, truncated)
+        scored_from(name, {Direction(one): of for one, of in values.items()}, notes)
         for name, values in reading.values().items()
     ]
 
 
-def scored_from(
-    model: str, values: Mapping[Direction, Mapping[str, Values]], truncated: Mapping[Direction, Truncation]
-) -> Scored:
+def scored_from(model: str, values: Mapping[Direction, Mapping[str, Values]], notes: Sequence[str] = ()) -> Scored:
     """Compute the figures of one model from the values of single queries."""
     figures = {
         direction: {name: figure_of(one) for name, one in metrics.items()} for direction, metrics in values.items()
     }
-    return Scored(model, figures, values, truncated)
+    return Scored(model, figures, values, notes)
 
 
 def target_of(version: Version) -> Target:

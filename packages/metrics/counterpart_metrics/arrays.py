@@ -118,11 +118,13 @@ class Rankings:
         queries: (Q,) distinct, ascending.
         items: (Q, depth) whole numbers (int32 or int64), best first, -1 after the end of a shorter list.
         scores: (Q, depth), or None.
+        contradicted: number of lists to which a file gives ranks in another order than its scores.
     """
 
     queries: Integers
     items: NDArray[np.integer]
     scores: Floats | None = None
+    contradicted: int = 0
 
     @classmethod
     def of(cls, lists: Mapping[int, Sequence[int]]) -> Self:

@@ -1,7 +1,7 @@
 """The ids of images and captions: their order, and the numbers that represent them."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import repeat
 
@@ -71,6 +71,11 @@ class Keys:
     def _by_look(self) -> dict[str, int]:
         return {comparable(key): number for key, number in self._number_of.items()}
 
+    @property
+    def strangers(self) -> list[str]:
+        """The ids that were searched and not known at the beginning."""
+        return []
+
     def names(self, numbers: Integers) -> NDArray[np.object_]:
         """Return the ids of known numbers."""
         order = np.argsort(self._numbers)
@@ -84,6 +89,10 @@ class OpenKeys(Keys):
     def __init__(self, known: Iterable[str]) -> None:
         super().__init__({key: number for number, key in enumerate(dict.fromkeys(known))})
         self._known = len(self)
+
+    @property
+    def strangers(self) -> list[str]:
+        return list(self._number_of)[self._known :]
 
     def knows(self, ids: NDArray) -> Mask:
         """Return which ids were known at the beginning."""
@@ -103,10 +112,11 @@ class OpenKeys(Keys):
 
 @dataclass(frozen=True)
 class Ids:
-    """The ids that a ranking file may name: those of the gallery."""
+    """The ids that a ranking file may name: those of the gallery. ``left_out``: queries that were read and are none."""
 
     images: Keys
     captions: Keys
+    left_out: dict[str, None] = field(default_factory=dict)
 
     @property
     def whole(self) -> bool:
@@ -116,7 +126,8 @@ class Ids:
     @classmethod
     def of_numbers(cls, images: Iterable[int], captions: Iterable[int]) -> "Ids":
         """Ids that are whole numbers and represent themselves, as COCO's."""
-        return cls(*(Keys({str(number): int(number) for number in numbers}) for numbers in (images, captions)))
+        sides = [Keys({str(number): int(number) for number in numbers}) for numbers in (images, captions)]
+        return cls(sides[0], sides[1])
 
     def of(self, direction: str) -> tuple[Keys, Keys]:
         """Return the ids of queries and of items."""

@@ -71,7 +71,7 @@ def evaluate(
     for block in blocks:
         reading.add(block)
     reading.check_known()
-    notes = [cut.note(direction) for direction, cut in reading.truncated.items()]
+    notes = reading.notes
     return {
         name: Scores(
             _with_average({d: {m: figure_of(one) for m, one in of.items()} for d, of in values.items()}), notes

@@ -6,13 +6,15 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from counterpart_metrics.arrays import DIRECTIONS, Floats, Integers, Qrels, within
+from counterpart_metrics.arrays import DIRECTIONS, Floats, Integers, Qrels, Rankings, within
 from counterpart_metrics.binary import Metric
-from counterpart_metrics.errors import CounterpartError, counted, some_of
-from counterpart_metrics.found import RepeatedItemError
+from counterpart_metrics.errors import CounterpartError, some_of
+from counterpart_metrics.found import Found, RepeatedItemError
 from counterpart_metrics.ids import Ids
 from counterpart_metrics.policies import DEFAULT, Policies
 from counterpart_metrics.ranking_blocks import Block
+from counterpart_metrics.run_notes import RunNotes, with_ties
+from counterpart_metrics.ties import tie_extremes
 
 
 @dataclass(frozen=True)
@@ -58,21 +60,6 @@ class Target:
         return cls(name, metrics, {direction: [Part.of(judged)] for direction, judged in qrels.items()}, ids)
 
 
-@dataclass(frozen=True)
-class Truncation:
-    """``queries`` have more matches than entries in their list, by up to ``depth`` ranks."""
-
-    queries: int = 0
-    depth: int = 0
-
-    def note(self, direction: str) -> str:
-        """Say it to a reader of the figures."""
-        return (
-            f"{DIRECTIONS[direction]}: {counted(self.queries, 'query has', 'queries have')} more positives than "
-            f"entries in their list, by up to {self.depth}; the missing entries count as wrong."
-        )
-
-
 @dataclass
 class Reading:
     """What the rankings of one model are worth on a target. Memory grows with the queries, not with the rankings.
@@ -86,7 +73,7 @@ class Reading:
     policies: Policies = DEFAULT
     low: dict[str, list[Floats]] = field(init=False)
     high: dict[str, list[Floats]] = field(init=False)
-    truncated: dict[str, Truncation] = field(default_factory=dict)
+    seen: RunNotes = field(default_factory=RunNotes)
 
     def __post_init__(self) -> None:
         self.low, self.high = (
@@ -105,6 +92,8 @@ class Reading:
     def add(self, block: Block) -> None:
         """Score the block's queries. Raises CounterpartError for an item listed twice, and as the policies do."""
         direction, rankings = block
+        if direction in self.target.parts:
+            self.seen.take(block)
         for place, part in enumerate(self.target.parts.get(direction, ())):
             mine = np.isin(part.queries, rankings.queries)
             if not mine.any():
@@ -123,8 +112,15 @@ class Reading:
             one, other = (np.stack([metric(each) for metric in self.target.metrics.values()]) for each in found)
             self.low[direction][place][:, mine] = np.fmin(one, other)
             self.high[direction][place][:, mine] = np.fmax(one, other)
-            if self.policies.missing == "wrong":
-                self._note_missing(direction, found[0].qrels.positives - found[0].lengths)
+            self.seen.found(direction, found[0], short_is_wrong=self.policies.missing == "wrong")
+            if not self.policies.leave_interval:
+                self._note_ties(direction, ranked, found[0], one)
+
+    @property
+    def notes(self) -> list[str]:
+        """What else a reader of the figures has to know, a sentence each."""
+        values = {direction: np.concatenate(self.low[direction], 1) for direction in self.directions}
+        return self.seen.sentences(list(self.target.metrics), values, self.target.ids())
 
     def values(self) -> dict[str, dict[str, dict[str, Floats]]]:
         """Return what single queries are worth: model → direction → metric → (Q,); under a policy of intervals of the
@@ -165,12 +161,14 @@ class Reading:
     def _names(self, direction: str, *, of_items: bool = False) -> Callable[[Integers], NDArray]:
         return lambda numbers: self.target.ids().of(direction)[of_items].names(numbers)
 
-    def _note_missing(self, direction: str, missing: Integers) -> None:
-        before = self.truncated.get(direction, Truncation())
-        if (missing > 0).any():
-            self.truncated[direction] = Truncation(
-                before.queries + int((missing > 0).sum()), max(before.depth, int(missing.max()))
-            )
+    def _note_ties(self, direction: str, ranked: Rankings, found: Found, values: Floats) -> None:
+        tied = with_ties(ranked, found)
+        if not tied.any():
+            return
+        some = found.qrels.of_queries(tied)
+        extremes = tie_extremes(ranked.of_queries(np.isin(ranked.queries, some.queries)), some)
+        one, other = (np.stack([metric(each) for metric in self.target.metrics.values()]) for each in extremes)
+        self.seen.ties(direction, np.fmin(one, other), values[:, tied], np.fmax(one, other))
 
     def _refusal(self, direction: str, problem: str) -> CounterpartError:
         return CounterpartError(f"{self.model} on {self.target.name}, {DIRECTIONS[direction]}: {problem}")

@@ -1,6 +1,7 @@
 """TREC runs, read some lines at a time."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from math import isfinite
 from pathlib import Path
@@ -23,14 +24,16 @@ class _Lines(NamedTuple):
 
     queries: NDArray[np.object_]
     items: NDArray[np.object_]
+    ranks: Floats
     scores: Floats
 
     def part(self, which: slice) -> "_Lines":
-        return _Lines(self.queries[which], self.items[which], self.scores[which])
+        return _Lines(self.queries[which], self.items[which], self.ranks[which], self.scores[which])
 
     def followed_by(self, more: "_Lines") -> "_Lines":
         queries, items = (np.concatenate([self[column], more[column]]) for column in (0, 1))
-        return _Lines(queries, items, np.concatenate([self.scores, more.scores]))
+        ranks, scores = (np.concatenate(both) for both in ((self.ranks, more.ranks), (self.scores, more.scores)))
+        return _Lines(queries, items, ranks, scores)
 
 
 def read_run(path: Path, name: str, ids: Ids) -> Iterator[Block]:
@@ -64,7 +67,7 @@ def _lines_of(path: Path, name: str) -> Iterator[_Lines]:
             fields = "".join(some).replace("\ufeff", "").split()
             if fields:
                 queries, items = (np.array(fields[column::6], object) for column in (0, 2))
-                yield _Lines(queries, items, np.array(list(map(float, fields[4::6]))))
+                yield _Lines(queries, items, _ranks(fields[3::6]), np.array(list(map(float, fields[4::6]))))
             read += len(some)
 
 
@@ -76,6 +79,14 @@ def _is_line(fields: list[str]) -> bool:
         return False
 
 
+def _ranks(column: list[str]) -> Floats:
+    """Return the ranks; NaN where the column holds something else."""
+    try:
+        return np.array(list(map(float, column)))
+    except ValueError:
+        return np.full(len(column), np.nan)
+
+
 def _run_blocks(name: str, ids: Ids, lines: _Lines, fixed: str) -> Iterator[Block]:
     begins = np.concatenate([[True], lines.queries[1:] != lines.queries[:-1]])
     queries = lines.queries[begins]
@@ -85,10 +96,15 @@ def _run_blocks(name: str, ids: Ids, lines: _Lines, fixed: str) -> Iterator[Bloc
     lengths = np.bincount(codes, minlength=len(queries))
     rows, ended = padded(lines.items[order], lengths)
     row_scores, _ = padded(lines.scores[order], lengths)
+    ranks, _ = padded(lines.ranks[order], lengths)
+    falls = (row_scores[:, 1:] < row_scores[:, :-1]) & ~ended[:, 1:]
+    contradicted = (falls & (ranks[:, 1:] < ranks[:, :-1])).sum(1) > 0
     chosen = {fixed: np.ones(len(queries), bool)} if fixed else _directions_of(name, ids, queries, rows, ended)
     for direction, mine in chosen.items():
         if mine.any():
-            yield ranked_block(name, direction, ids, queries[mine], rows[mine], ended[mine], row_scores[mine])
+            block = ranked_block(name, direction, ids, queries[mine], rows[mine], ended[mine], row_scores[mine])
+            rankings = replace(block.rankings, contradicted=int(contradicted[mine].sum()))
+            yield Block(direction, rankings)
 
 
 def _directions_of(name: str, ids: Ids, queries: NDArray, items: NDArray, ended: Mask) -> dict[str, Mask]:
@@ -114,4 +130,5 @@ def _directions_of(name: str, ids: Ids, queries: NDArray, items: NDArray, ended:
             f"{name}: {counted(neither.sum(), 'query')} of unknown direction, for example {queries[neither.argmax()]}: "
             "neither an image with a list of captions nor a caption with one of images. Use the ids of the collection."
         )
+    ids.left_out.update(dict.fromkeys(queries[~i2t & ~t2i].tolist()))
     return dict(zip(DIRECTIONS, fits, strict=True))

@@ -46,6 +46,47 @@ def test_both_directions_have_an_average(export):
     }  # fmt: skip
 
 
+def run_of(folder, *lines: str):
+    (folder / "mine.run").write_text("".join(f"{line} tag\n" for line in lines))
+    return folder / "mine.run"
+
+
+@pytest.mark.parametrize(
+    ("lines", "note"),
+    [
+        (("1 Q0 10 1 0.1", "1 Q0 11 2 0.2", "2 Q0 12 1 0.9", "2 Q0 13 2 0.5"),
+         "in 1 of 2 lists the rank column contradicts the scores"),
+        (("1 Q0 10 1 1", "1 Q0 99 2 1", "1 Q0 11 3 0", "2 Q0 12 1 2", "2 Q0 13 2 1"),
+         "image → captions: equal scores decide in 1 list; R@1 is between 50.0 and 100.0"),
+        (("1 Q0 10 1 0", "1 Q0 11 2 0", "2 Q0 12 1 0", "2 Q0 13 2 0"), "in 2 of 2 lists all scores are equal"),
+        (("1 Q0 10 1 9", *(f"1 Q0 {50 + n} {n} {-n}" for n in range(5)), "2 Q0 12 1 2"),
+         "5 captions, which count as no match: 50, 51, 52"),
+        (("1 Q0 10 1 2", "1 Q0 11 2 1", "2 Q0 12 1 2", "7 Q0 13 2 1"), "1 queries, which are left out: 7."),
+    ],
+)  # fmt: skip
+def test_what_a_reader_of_the_figures_has_to_know_is_noted(export, tmp_path, lines, note):
+    notes = evaluate(run_of(tmp_path, *lines), ExportedVersion.read(export))["mine"].notes
+    assert [one for one in notes if note in one], notes
+
+
+def test_a_good_run_has_no_notes_whatever_its_ranks_count_from(export, tmp_path):
+    for first, step in ((0, 1), (1, 1), (3, 0)):
+        ranks = [str(first + step * place) for place in range(2)]
+        lines = [f"{q} Q0 {9 + q + n} {ranks[n - 1]} {3 - n}" for q in (1, 3) for n in (1, 2)]
+        lines = [line.replace("3 Q0", "2 Q0") for line in lines]
+        assert evaluate(run_of(tmp_path, *lines), ExportedVersion.read(export))["mine"].notes == []
+
+
+def test_lists_with_the_best_item_last_are_noted(tmp_path):
+    folder = tmp_path / "export"
+    folder.mkdir()
+    (folder / f"v1_{I2T}.json").write_text(json.dumps({str(query): [query] for query in range(30)}))
+    lists = {query: [*(item for item in range(30) if item != query), query] for query in range(30)}
+    assert evaluate({"i2t": lists}, ExportedVersion.read(folder))["rankings"].notes == [
+        "image → captions: the matches are 100% of the way down their lists: is the best item last?"
+    ]
+
+
 def test_a_list_that_ends_early_is_noted_and_its_interval_has_two_ends(export):
     short = {"i2t": {1: [10], 2: [12, 13]}}
     version = ExportedVersion.read(export)
