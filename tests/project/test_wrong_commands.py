@@ -42,7 +42,7 @@ LONGEST = 700  # characters of a line: some name all kinds of annotators
 def world(django_db_setup, django_db_blocker, tmp_path_factory):
     """A folder of bad files, and rows that last for all tests of this module, in one transaction."""
     folder = tmp_path_factory.mktemp("wrong")
-    (folder / "var").mkdir()
+    (folder / "var").mkdir(mode=0o700)
     with django_db_blocker.unblock(), override_settings(**stored_in(folder / "var")), taken_back():
         write_files(folder)
         write_rows()
