@@ -3,7 +3,6 @@ from typing import Any
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from dataset.releases.release_parameters import AggregateParameters
-from dataset.verdicts import aggregate
 
 
 class Command(ActCommand):
@@ -13,6 +12,8 @@ class Command(ActCommand):
     parameters = AggregateParameters
 
     def act(self, progress: TerminalBar, *, parameters: AggregateParameters, **options: Any) -> dict[str, Any]:
+        from dataset.verdicts import aggregate  # slow to import
+
         figures = aggregate(parameters, progress=progress)
         if not options["json"]:
             for worker in figures.get("workers", []):

@@ -2,7 +2,6 @@ from typing import Any
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from dataset.releases.release import release
 from dataset.releases.release_parameters import ReleaseParameters
 
 SOURCES = {
@@ -22,6 +21,8 @@ class Command(ActCommand):
     parameters = ReleaseParameters
 
     def act(self, progress: TerminalBar, *, parameters: ReleaseParameters, **options: Any) -> dict[str, Any]:
+        from dataset.releases.release import release  # slow to import
+
         version = release(parameters, progress=progress)
         sources = version.manifest["sources"]
         if not options["json"]:

@@ -6,7 +6,6 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from mitl.active_learning.active_parameters import ActiveParameters
-from mitl.active_learning.experiments import active_learning, chart_of, table_of
 from mitl.charts.drawing import check_chart_path, write_chart
 from mitl.management.commands.add_annotator import add_setting_option
 
@@ -29,6 +28,8 @@ class Command(ActCommand):
         parser.add_argument("--plot", type=Path, metavar="FILE", help="plot R@1 into this .svg, .png or .pdf file")
 
     def act(self, progress: TerminalBar, *, parameters: ActiveParameters, **options: Any) -> str | dict[str, Any]:
+        from mitl.active_learning.experiments import active_learning, chart_of, table_of  # slow to import
+
         if options["plot"]:
             check_chart_path(options["plot"])
         figures = active_learning(parameters, options=dict(options["given"]), progress=progress)

@@ -7,7 +7,6 @@ from core.commands import ActCommand
 from core.progress import TerminalBar
 from corpus.models import Gallery
 from mitl.models import Annotator
-from mitl.search.gallery_embeddings import import_embeddings
 
 
 class Command(ActCommand):
@@ -25,6 +24,8 @@ class Command(ActCommand):
         parser.add_argument("path", type=Path, metavar="PATH", help="the folder of images-*.npy and captions-*.npy")
 
     def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
+        from mitl.search.gallery_embeddings import import_embeddings  # slow to import
+
         gallery = Gallery.objects.named(options["gallery"])
         annotator = Annotator.objects.named(options["annotator"])
         shape = import_embeddings(gallery, annotator, options["path"], progress=progress)

@@ -6,7 +6,6 @@ from core.parameters import POSITIONAL, Option, Parameters
 from core.progress import TerminalBar
 from core.seeds import SeedField
 from hits.models import Round
-from simulation.simulated_rounds import simulate_round
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,5 +37,7 @@ class Command(ActCommand):
     parameters = SimulateParameters
 
     def act(self, progress: TerminalBar, *, parameters: SimulateParameters, **options: Any) -> dict[str, Any]:
+        from simulation.simulated_rounds import simulate_round  # slow to import
+
         chosen = asdict(parameters) | {"round": Round.objects.named(parameters.round)}
         return simulate_round(**chosen, progress=progress)
