@@ -1,6 +1,6 @@
 """What was made since an import of what it brought, and taking the import back where nothing was."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Value
@@ -16,7 +16,7 @@ from dataset.models import Aggregation, Case, Review
 from hits.models import Item, Round, Seat
 from mitl.models import Annotator
 
-Dependants = Mapping[str, Iterable[Any]]
+Dependants = dict[str, Iterable[Any]]
 
 
 def dependants_of(batch: Batch) -> Dependants:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.db import IntegrityError
-from django.db.models import Exists, OuterRef, Value
+from django.db.models import Exists, OuterRef, QuerySet, Value
 from django.db.models.functions import Concat
 
 from console.batch_dependants import dependants_of, lock, take_back
@@ -32,7 +32,7 @@ class Batches(Thing):
         return take_back(batch, actor=actor)
 
 
-def _standing() -> Any:
+def _standing() -> QuerySet[Batch]:
     return Batch.objects.standing().filter(kind=Batch.Kind.MATCHES)
 
 
@@ -63,7 +63,7 @@ class Sources(Thing):
     def delete(self, first: Batch, *, actor: str) -> list[StoredFile]:
         return [file for batch in self.batches(first) for file in take_back(batch, actor=actor)]
 
-    def batches(self, first: Batch) -> Iterable[Batch]:
+    def batches(self, first: Batch) -> QuerySet[Batch]:
         return _standing().filter(collection=first.collection, source=first.source)
 
     def named_by(self, first: Batch) -> Mapping[str, Iterable[Any]]:

@@ -193,10 +193,8 @@ class Rounds(Thing):
         """A platform's qualifications and the ids of written captions carry the name."""
         on_platform = [round_.channel] if round_.published_at and round_.settles else []
         writes = round_.task == CAPTION and round_.published_at
-        return super().named_by(round_) | {
-            "platforms": on_platform,
-            "written captions": [round_.name] if writes else [],
-        }
+        named = super().named_by(round_)
+        return {**named, "platforms": on_platform, "written captions": [round_.name] if writes else []}
 
     def delete(self, round_: Round, *, actor: str) -> list[StoredFile]:
         """Delete a draft, items before the controls that they ask."""
