@@ -9,6 +9,7 @@ from django.db.models.functions import Coalesce
 from annotation.models import Assignment, ControlRuling, Decision, QualificationTest, TestItem, Worker
 from annotation.work.judgments import answers_from
 from core import clock
+from core.database.reference_indexes import indexed_references
 from core.errors import CounterpartError
 from core.files.stored_files import StoredFile
 from corpus.models import Batch, Caption, Collection, Image, Match, Sample
@@ -54,8 +55,10 @@ def take_back(batch: Batch, *, actor: str) -> list[StoredFile]:
     pictured.exclude(batch=batch).update(**bare)
     if batch.kind == Batch.Kind.JUDGMENTS:
         _take_back_judgments(batch)
-    for rows in (_matches(batch), collection.captions.filter(batch=batch), collection.images.filter(batch=batch)):
-        rows._raw_delete(rows.db)
+    brought = collection.captions.filter(batch=batch), collection.images.filter(batch=batch)
+    with indexed_references(*([Caption, Image] if batch.kind == Batch.Kind.COLLECTION else [])):
+        for rows in (_matches(batch), *brought):
+            rows._raw_delete(rows.db)
     if batch.language:
         Collection.objects.filter(pk=collection.pk).update(language="")
     Batch.objects.filter(pk=batch.pk).update(undone_at=clock.now(), undone_by=actor)
