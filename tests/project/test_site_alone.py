@@ -7,9 +7,10 @@ import sys
 import tomllib
 from importlib.metadata import PackageNotFoundError, requires
 
+from django.core.management import get_commands
 from packaging.requirements import Requirement
 
-from tests.project.names import ROOT
+from tests.project.names import COMMANDS, ROOT
 
 LARGE = {"torch", "transformers", "tokenizers", "safetensors", "nltk", "opencv-python-headless", "crowd-kit"}
 HEAVY = ("boto3", "httpx", "numba", "scipy.stats", "sklearn")
@@ -27,6 +28,20 @@ from django.core.management import execute_from_command_line
 execute_from_command_line(["manage.py", "check"])
 import config.urls
 print(*filter(sys.modules.get, sys.argv[1:]))
+"""
+COMPUTING = {"add", "aggregate", "analyse", "diff", "estimate", "evaluate", "export", "import_judgments", "plan"}
+COMPUTING |= {"release", "review", "verify"}
+"""The commands whose options need what computes."""
+HELP = """
+import sys
+sys.path.insert(0, "")
+import django
+django.setup()
+from django.core.management import load_command_class
+for command in sys.argv[1:]:
+    app, name = command.split(".")
+    load_command_class(app, name).create_parser("manage.py", name)
+print(*filter(sys.modules.get, ["faiss", "numba", "pandas", "scipy.optimize", "scipy.stats", "sklearn", "torch"]))
 """
 
 
@@ -65,3 +80,13 @@ def test_it_starts_where_the_large_packages_are_missing_and_imports_no_heavy_one
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == ""
+
+
+def test_options_of_a_command_import_nothing_that_computes(tmp_path):
+    """So that ``list``, ``publish`` and ``--help`` answer at once."""
+    environment = {"PATH": "/usr/bin:/bin", "VAR_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "config.settings"}
+    environment["PYTHONPATH"] = ":".join(map(str, ROOT.glob("packages/*/")))
+    light = [f"{get_commands()[name]}.{name}" for name in COMMANDS if name not in {*COMPUTING, "demo"}]
+    command = [sys.executable, "-c", HELP, *light]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr
