@@ -28,8 +28,11 @@ DAMAGED = (BadZipFile, tarfile.TarError, zlib.error, LZMAError, EOFError)
 
 
 def is_archive(path: Path) -> bool:
-    """Whether the file is a zip or tar file, by its content."""
-    return path.is_file() and (is_zipfile(path) or tarfile.is_tarfile(path))
+    """Whether the file is a zip or tar file, by its content. A gzipped file that was cut off is none."""
+    try:
+        return path.is_file() and (is_zipfile(path) or tarfile.is_tarfile(path))
+    except DAMAGED:
+        return False
 
 
 def unpack(
