@@ -22,12 +22,12 @@ from counterpart_annotators.base import (
 from counterpart_annotators.checkpoints import Checkpoints
 from counterpart_annotators.encoding import Embeddings
 from counterpart_annotators.plain import PlainCaption, PlainImage
+from counterpart_topk.list_figures import report_vectors
 from mitl.hosting.plain_rows import EmbeddingCache
 from mitl.models import Direction
 from mitl.search.flat_index import flat_topk
 from mitl.search.gallery import BothFound, BothLists, Places, SearchGallery
 from mitl.search.pair_scores import Scoring, pairs_to_score, rank
-from mitl.search.search_report import report_vectors
 
 MEMORY = 256 * 2**20  # bytes of scores
 BOTH_WAYS = (Direction.IMAGE_TO_CAPTION, Direction.CAPTION_TO_IMAGE)

@@ -8,9 +8,10 @@ from django.core.management import CommandError
 from django.urls import reverse
 
 from corpus.samples import sample_queries
+from counterpart_topk.list_figures import report_lists, report_vectors, says_nothing
 from mitl.models import Pool, Retrieval
 from mitl.pooling import pool_proposals
-from mitl.search.search_report import notes_on, report_lists, report_vectors, says_nothing
+from mitl.search.search_report import notes_on
 from tests.commands import figures_printed, output_of
 from tests.factories import make_collection
 from tests.mitl.searches import add_embeddings, retrieve
