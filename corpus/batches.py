@@ -7,14 +7,12 @@ from core.text import counted
 from corpus.models import Batch, Collection
 
 COUNTED = {
-    "images": ("image", "images"),
     "captions": ("caption", "captions"),
+    "images": ("image", "images"),
     "pictures": ("picture", "pictures"),
     "matches": ("match", "matches"),
     "judgments": ("judgment", "judgments"),
     "answer_sets": ("answer set", "answer sets"),
-    "workers": ("worker", "workers"),
-    "seats": ("seat", "seats"),
 }
 
 
@@ -64,4 +62,5 @@ def contents_of(batch: Batch) -> str:
     """Say what a batch brought: "25 captions, 5 images"; whether it was from before batches were kept."""
     if batch.counts is None:
         return "imported before batches were kept"
-    return ", ".join(counted(count, *COUNTED[what]) for what, count in batch.counts.items()) or "nothing"
+    counts = batch.counts
+    return ", ".join(counted(counts[what], *words) for what, words in COUNTED.items() if what in counts) or "nothing"

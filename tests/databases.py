@@ -47,6 +47,8 @@ BOTH = (
     "tests/console/rounds/test_rounds.py",
     "tests/console/test_access.py",
     "tests/console/test_hostile.py",
+    "tests/console/test_renaming.py",
+    "tests/console/test_undoing.py",
     "tests/console/webhooks/",
     "tests/dataset/exports/test_exports.py",
     "tests/evaluation/asking/test_likely_matches.py",
