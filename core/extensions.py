@@ -17,6 +17,8 @@ COLLECTION_READERS = {
     "flickr": "corpus.readers.flickr.LAYOUT",
     "jsonl": "corpus.readers.table.JSONL",
     "table": "corpus.readers.table.LAYOUT",
+    "hf": "corpus.readers.released.HF",
+    "mteb": "corpus.readers.released.MTEB",
     "folder": "corpus.readers.folder.LAYOUT",
 }
 

@@ -3,6 +3,7 @@
 import gzip
 import json
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
@@ -64,7 +65,7 @@ def json_items(path: Path, prefix: str) -> Iterator[Any]:
 def json_records(path: Path) -> Iterator[Any]:
     """Yield the elements of the file's list, or the values that follow each other in it, as in JSON lines."""
     with opened(path) as file:
-        listed = file.read(64).lstrip()[:1] == b"["
+        listed = file.read(64).removeprefix(BOM_UTF8).lstrip()[:1] == b"["
     with opened(path) as file:
         yield from untrusted.json_items(path.name, file, "item" if listed else "", several=not listed)
 

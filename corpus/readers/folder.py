@@ -34,6 +34,9 @@ def read_folder(path: Path, notes: Notes) -> Iterator[Record]:
     pictures = list(inside(path, *PICTURES))
     splits = splits_of_folders(pictures)
     tables = tables_of(path, pictures)
+    stems = set() if tables else {stem_of(picture) for picture in pictures}
+    used = {*tables, *pictures}
+    notes.leave_out(name for name in inside(path) if name not in used and stem_of(name) not in stems)
     records = _from_tables(path, tables, pictures, notes) if tables else _from_texts(path, pictures, notes)
     for record in records:
         folder = record.file_name.partition("/")[0]

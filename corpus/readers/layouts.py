@@ -86,7 +86,7 @@ def unpacked(path: Path, notes: Notes, progress: Progress = silent, *, within: s
     folder.parent.mkdir(parents=True, exist_ok=True)
     left_out: list[str] = []
     found = unpack(path, folder, suffixes=(*PICTURES, *CAPTIONS, *ARCHIVES), left_out=left_out, progress=progress)
-    notes.left_out += [(name, "no picture and no caption file") for name in left_out]
+    notes.leave_out(left_out)
     return root if split else found
 
 
@@ -111,6 +111,9 @@ class CaptionSearch:
         else:
             found = [Found(layout, (path,)) for layout in self.fitting(path)]
         if len(found) == 1:
+            if path.is_dir() and path not in found[0].files:  # the reader of a folder notes it itself
+                others = (name for name in inside(path) if path / name not in found[0].files)
+                self._notes.leave_out(name for name in others if not name.lower().endswith(PICTURES + ARCHIVES))
             return found[0]
         if not found:
             layouts = "; ".join(f"{layout.title} ({layout.name})" for layout in self._layouts.values())
@@ -142,7 +145,7 @@ class CaptionSearch:
 
     def _in_folder(self, folder: Path, progress: Progress) -> list[Found]:
         if whole := [layout for layout in self.fitting(folder) if self._format in ("", layout.name)]:
-            return [Found(whole[0], (folder,), folder)]
+            return [Found(whole[0], (folder,))]
         pictures = {stem_of(name) for name in inside(folder, *PICTURES)}
         sets: dict[tuple[str, ...], list[Path]] = {}
         for name in inside(folder, *CAPTIONS):

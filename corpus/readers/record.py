@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,6 +42,10 @@ class Notes:
     pictures: Path
     faults: list[tuple[str, str]] = field(default_factory=list)
     left_out: list[tuple[str, str]] = field(default_factory=list)
+
+    def leave_out(self, names: Iterable[str]) -> None:
+        """Note files that are neither pictures nor captions."""
+        self.left_out += [(name, "no picture and no file of captions") for name in names]
 
     def said(self) -> str:
         """Return what is wrong with the faults, by kind, and the next step."""

@@ -74,7 +74,7 @@ def _image(row: dict[str, Any], columns: dict[str, Any], notes: Notes, folder: s
     name = row["file"]
     if isinstance(row["picture"], dict):
         named = row["picture"].get("path") if isinstance(name, dict) or name is None else name
-        name = _unpacked(named, row["picture"].get("bytes"), notes.pictures)
+        name = unpacked_picture(named, row["picture"].get("bytes"), notes.pictures)
     elif columns["file"] is None:
         name = key_of(row["image"], "the image of this caption")
     elif isinstance(name, str) and folder:
@@ -82,7 +82,7 @@ def _image(row: dict[str, Any], columns: dict[str, Any], notes: Notes, folder: s
     return {"image": name if columns["image"] is None else row["image"], "file_name": name}
 
 
-def _unpacked(name: Any, content: Any, folder: Path) -> Any:
+def unpacked_picture(name: Any, content: Any, folder: Path) -> Any:
     """Write a picture to the folder; return its name, another one if a different picture has it already."""
     if not isinstance(content, bytes):
         return name

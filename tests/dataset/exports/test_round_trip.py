@@ -121,6 +121,16 @@ def texts(version, folder, labels):
     assert texts_of("texts", columns) == texts_of("zoo", columns)
 
 
+def matched_texts(version, folder, labels):
+    """MTEB's tasks have no captions' own images: each caption comes to an image that it matches."""
+    import_collection("matched", path=folder, skip_broken=True)
+    columns = ("key", "text")
+    assert texts_of("matched", columns) <= texts_of("zoo", columns)
+    rows = pair_rows(version, Export(version, folder).progress)
+    pairs = {(row["caption"], row["image"]) for row in rows if row["positive"]}
+    assert texts_of("matched", ("key", "image__key")) <= pairs
+
+
 def texts_of(collection, columns):
     return set(Caption.objects.filter(collection__name=collection).values_list(*columns))
 
@@ -131,7 +141,7 @@ BACK = {
     "judgments-long": [votes],
     "parquet": [pairs_with_ratings, votes],
     "hf": [pairs_with_ratings, votes, texts],
-    "mteb": [pairs_with_labels],
+    "mteb": [pairs_with_labels, matched_texts],
     "qrels": [pairs_with_labels],
     "coco": [pairs_with_ratings],
     "croissant": [pairs_with_ratings, votes, texts],
