@@ -6,18 +6,21 @@ options. The command adds ``--json``, ``--csv`` and ``--plot`` to each.
 """
 
 import csv
+import re
+from ast import literal_eval
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from io import StringIO
 from math import isnan
+from pathlib import Path
 from types import ModuleType
 from typing import Any, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.extensions import ANALYSES, modules_in
+from core.extensions import ANALYSES
 from core.parameters import Parameters
 from core.text import text_table as text_table
 from mitl.charts.drawing import Spec
@@ -36,9 +39,11 @@ class Findings:
     rows: Sequence[Mapping[str, Any]]
 
 
-def subjects() -> dict[str, ModuleType]:
-    """Return the modules of all subjects, by name."""
-    return {name.removesuffix("_analysis"): import_module(f"{ANALYSES}.{name}") for name in modules_in(ANALYSES)}
+def helps() -> dict[str, str]:
+    """Return the ``HELP`` of all subjects, by name, without importing what any of them needs."""
+    sources = sorted(Path(__file__).parent.glob("*_analysis.py"))
+    lines = {one.stem: re.search(r'^HELP = (".+")$', one.read_text(encoding="utf-8"), re.MULTILINE) for one in sources}
+    return {name.removesuffix("_analysis"): literal_eval(found[1]) for name, found in lines.items() if found}
 
 
 def subject_named(name: str) -> ModuleType:

@@ -1,3 +1,4 @@
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -6,7 +7,7 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.csv_output import add_csv, check_csv, put_csv
 from core.progress import TerminalBar
-from evaluation.analyses import Findings, csv_text, parameters_of, subjects
+from evaluation.analyses import Findings, csv_text, helps, parameters_of, subject_named
 from mitl.charts.drawing import check_chart_path, write_chart
 
 
@@ -14,11 +15,18 @@ class Command(ActCommand):
     step = "scores"
     help = "Analyse annotators, workers and judgments: print the figures of one subject, write them as CSV, plot them."
 
+    typed: Collection[str] = helps()  # the subjects whose options are declared: a shell waits for no other
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        self.typed = argv[2:3]
+        super().run_from_argv(argv)
+
     def add_arguments(self, parser: CommandParser) -> None:
         parsers = parser.add_subparsers(dest="subject", metavar="SUBJECT", required=True)
-        for name, subject in subjects().items():
-            one = parsers.add_parser(name, help=subject.HELP, description=subject.HELP)
-            parameters_of(subject).add_options(one)
+        for name, said in helps().items():
+            one = parsers.add_parser(name, help=said, description=said)
+            if name in self.typed:
+                parameters_of(subject_named(name)).add_options(one)
             one.add_argument(
                 "--plot", type=Path, metavar="FILE", help="plot the figures into this .svg, .png or .pdf file"
             )
@@ -31,7 +39,7 @@ class Command(ActCommand):
         if plot:
             check_chart_path(plot)
         check_csv(table, as_json=options["json"])
-        subject = subjects()[options["subject"]]
+        subject = subject_named(options["subject"])
         findings: Findings = subject.analyse(parameters_of(subject).from_options(options), progress=progress)
         if plot:
             write_chart(findings.chart, plot)

@@ -10,7 +10,7 @@ from django.core.management import call_command
 from annotation.models import Worker
 from annotation.work.retirement import retire
 from console.charts.plots import OFFERED, PLOTS, THEME, drawn, offered, state_of
-from evaluation.analyses import subjects
+from evaluation.analyses import helps
 from hits.models import Control
 from mitl.charts.bars import LEVEL_COLOURS, bar_chart
 from tests.annotation.cast import candidates
@@ -25,7 +25,7 @@ PDF = ("pdf", "%PDF", "application/pdf")
 
 def test_every_chart_is_a_subject_of_the_command():
     assert {subject for offered in OFFERED.values() for subject in offered} == set(PLOTS)
-    assert set(PLOTS) < set(subjects())
+    assert set(PLOTS) < set(helps())
 
 
 @pytest.mark.parametrize("subject", ["workers", "agreement"])
