@@ -19,7 +19,7 @@ def indexed_references(*models: type[Model]) -> Iterator[None]:
     with connection.cursor() as cursor:
         for relation in (one for model in models for one in model._meta.get_fields(include_hidden=True)):
             field = getattr(relation, "field", None)
-            if relation.auto_created and isinstance(field, ForeignKey) and not field.db_index:
+            if relation.auto_created and isinstance(field, ForeignKey) and not getattr(field, "db_index", True):
                 made.append(quote(f"references_{uuid4().hex[:12]}"))
                 table = quote(field.model._meta.db_table)
                 cursor.execute(f"CREATE INDEX {made[-1]} ON {table} ({quote(str(field.column))})")
