@@ -8,7 +8,7 @@ from typing import Any
 
 from corpus.input_files import at, json_items
 from corpus.readers.layouts import Layout
-from corpus.readers.record import Notes, Record, bare_image, caption_record, key_of, noted
+from corpus.readers.record import Notes, Record, bare_image, caption_record, key_of
 
 BEGIN = re.compile(r'\{\s*"(info|images|annotations|licenses|type|categories)"\s*:')
 OTHERS = re.compile(r"(instances|person_keypoints|panoptic|stuff|stuffthings)_")  # annotations without captions
@@ -25,15 +25,18 @@ def read_coco(path: Path, notes: Notes) -> Iterator[Record]:
     without = dict.fromkeys(file_names)
     pairs: dict[str, tuple[Record, bool]] = {}
     for number, annotation in enumerate(json_items(path, "annotations.item"), 1):
-        with noted(notes, path, "annotation", number):
+        try:
             record = _record(annotation, file_names, split)
-            without.pop(record.image, None)
-            if "caption_id" not in annotation:
-                yield record
-                continue
-            original = "original" in str(annotation.get("sources", "")).split(";")
-            if original or record.caption not in pairs:
-                pairs[record.caption] = record, original
+        except ValueError as error:
+            notes.fault(path, "annotation", number, error)
+            continue
+        without.pop(record.image, None)
+        if "caption_id" not in annotation:
+            yield record
+            continue
+        original = "original" in str(annotation.get("sources", "")).split(";")
+        if original or record.caption not in pairs:
+            pairs[record.caption] = record, original
     for record, _ in pairs.values():
         yield record
     for image in without:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from core.errors import CounterpartError, some_of
@@ -134,7 +135,8 @@ class CaptionSearch:
                 begin = file.read(HEAD)
             check_encoding(path.name, begin)
             head = begin.decode(errors="replace").lstrip("\ufeff \t\r\n")
-        return [layout for layout in self._layouts.values() if layout.fits(path, head)][:1]
+        fitting = (layout for layout in self._layouts.values() if layout.fits(path, head))
+        return list(islice(fitting, 1))
 
     def guess(self, found: Found) -> str:
         """Return a sentence on the layout that a file has, if it is not the one that was asked for."""

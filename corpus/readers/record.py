@@ -43,6 +43,9 @@ class Notes:
     faults: list[tuple[str, str]] = field(default_factory=list)
     left_out: list[tuple[str, str]] = field(default_factory=list)
 
+    def fault(self, path: Path, place: str, number: int, error: ValueError) -> None:
+        self.faults.append((f"{path.name}, {place} {number}", str(error)))
+
     def leave_out(self, names: Iterable[str]) -> None:
         """Note files that are neither pictures nor captions."""
         self.left_out += [(name, "no picture and no file of captions") for name in names]
@@ -65,7 +68,7 @@ def noted(notes: Notes, path: Path, place: str, number: int) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        notes.faults.append((f"{path.name}, {place} {number}", str(error)))
+        notes.fault(path, place, number, error)
 
 
 def caption_record(*, image: object, file_name: object, caption: object, text: object, split: object = "") -> Record:
