@@ -16,7 +16,6 @@ from mitl.pooling import pool_proposals
 from mitl.search import by_parts
 from mitl.search.gallery import open_gallery
 from mitl.search.request import Cascade, Search
-from mitl.search.rerank import parse_steps
 from mitl.search.retrieval import retrieve as make_lists
 from mitl.search.search_parameters import GallerySearchParameters, PoolParameters
 from mitl.training import trainer
@@ -71,7 +70,7 @@ def search_of(parameters: GallerySearchParameters) -> Search:
         engine=parameters.engine,
         device=parameters.device,
         cascade=Cascade(first, parameters.cascade_depth) if first else None,
-        rerank=parse_steps(parameters.rerank) if parameters.rerank else (),
+        rerank=parameters.steps,
     )
 
 

@@ -29,7 +29,6 @@ from mitl.models import Annotator, Pool, Retrieval
 from mitl.pooling import pool_proposals
 from mitl.search.gallery import open_gallery
 from mitl.search.request import Cascade, Search, check_cascade, check_rerank
-from mitl.search.rerank import Steps, parse_steps
 from mitl.search.retrieval import retrieve
 from mitl.search.store import delete_retrieval
 
@@ -103,7 +102,7 @@ def check_parameters(parameters: RoundParameters) -> None:
     annotators = Annotator.objects.all_named(parameters.annotators)
     if cascade := _cascade(parameters):
         check_cascade(cascade, annotators, parameters.control_depth)
-    if steps := _rerank(parameters):
+    if steps := parameters.steps:
         check_rerank(steps, annotators, engine=parameters.engine, device="cpu")
     if parameters.queries:
         sample = Sample.objects.select_related("collection").named(parameters.queries)
@@ -145,7 +144,7 @@ def _retrieve(parameters: RoundParameters, annotator: str, *, actor: str, progre
         depth=parameters.control_depth,
         engine=parameters.engine,
         cascade=_cascade(parameters) if is_cross_encoder(searching) else None,
-        rerank=_rerank(parameters),
+        rerank=parameters.steps,
     )
     retrieve(search, actor=actor, progress=progress)
 
@@ -154,10 +153,6 @@ def _cascade(parameters: RoundParameters) -> Cascade | None:
     if not parameters.cascade:
         return None
     return Cascade(Annotator.objects.named(parameters.cascade), parameters.cascade_depth)
-
-
-def _rerank(parameters: RoundParameters) -> Steps:
-    return parse_steps(parameters.rerank) if parameters.rerank else ()
 
 
 def _pool(parameters: RoundParameters, *, actor: str, progress: Progress) -> Pool:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 from core.errors import CounterpartError, some_of
 from counterpart_annotators.base import TOO_SLOW
+from counterpart_topk.hubness.reranking import Steps, written
 from mitl.annotators import is_cross_encoder
 from mitl.models import Annotator
 from mitl.search.flat_index import check_faiss
 from mitl.search.gallery import SearchGallery
-from mitl.search.rerank import Steps, written
 from mitl.search.top_lists import check_device
 
 ENGINES = ("blocked", "faiss")
@@ -40,7 +40,8 @@ class Search:
         cascade: cross-encoders score only the first places of these lists; other annotators search without it.
             None: cross-encoders score all pairs with a query on either side.
         rerank: steps that correct the scores of all annotators for hubs, and match, before lists are taken
-            (``mitl.search.rerank``); only on the CPU, and not for cross-encoders. Empty: the plain search.
+            (``counterpart_topk.hubness.reranking``); only on the CPU, and not for cross-encoders. Empty: the plain
+            search.
     """
 
     gallery: SearchGallery

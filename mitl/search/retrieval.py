@@ -12,17 +12,18 @@ from core.progress import Progress, silent
 from core.text import counted
 from counterpart_annotators.base import CrossEncoder, Pace
 from counterpart_annotators.checkpoints import Checkpoints
+from counterpart_topk.hubness.chosen_steps import Choice
+from counterpart_topk.scored_pairs import SampledPairs
 from mitl import annotators
 from mitl.annotators.files import KeyedEmbeddings
 from mitl.models import Annotator, Retrieval
 from mitl.search.gallery import BothLists, Places, SearchGallery, load_lists, store_lists, with_ids
-from mitl.search.pair_scores import SampledPairs, Scoring
+from mitl.search.pair_scores import Scoring
 from mitl.search.request import CASCADE_DEPTH, Cascade, Search
-from mitl.search.rerank import topk_reranked
 from mitl.search.search_report import report_search
 from mitl.search.store import find_retrieval, open_checkpoints, prefix_of_lists, retrievals_of, store_retrieval
-from mitl.search.top_lists import SearchContext, find_top, scoring_of
-from mitl.search.tuning import Choice, choose_steps
+from mitl.search.top_lists import SearchContext, find_top, scoring_of, topk_reranked
+from mitl.search.tuning import choose_steps
 
 FEWEST_TIMED = 3  # batches
 TIMED_FOR = 1.0  # seconds

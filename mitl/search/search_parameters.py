@@ -5,8 +5,10 @@ from typing import Annotated
 
 from django import forms
 
+from core.errors import CounterpartError
 from core.parameters import OFF_PAGE, POSITIONAL, Option, Parameters, choices
 from core.seeds import SeedField
+from counterpart_topk.hubness.reranking import Steps, parse_steps
 from mitl.models import Direction
 from mitl.search.request import CASCADE_DEPTH, DEPTH, ENGINES, RUN_ON
 
@@ -40,6 +42,14 @@ class SearchParameters(Parameters):
         ),
         Option(metavar="STEPS"),
     ] = ""
+
+    @property
+    def steps(self) -> Steps:
+        """The steps of the re-ranking. Raises CounterpartError where ``rerank`` is not understood."""
+        try:
+            return parse_steps(self.rerank) if self.rerank else ()
+        except ValueError as error:
+            raise CounterpartError(str(error)) from error
 
 
 @dataclass(frozen=True, kw_only=True)

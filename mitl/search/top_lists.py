@@ -22,6 +22,8 @@ from counterpart_annotators.base import (
 from counterpart_annotators.checkpoints import Checkpoints
 from counterpart_annotators.encoding import Embeddings
 from counterpart_annotators.plain import PlainCaption, PlainImage
+from counterpart_topk.hubness.reranking import Steps, rerank
+from counterpart_topk.hubness.score_blocks import Blocks, Transposed
 from counterpart_topk.list_figures import report_vectors
 from mitl.hosting.plain_rows import EmbeddingCache
 from mitl.models import Direction
@@ -30,7 +32,6 @@ from mitl.search.gallery import BothFound, BothLists, Places, SearchGallery
 from mitl.search.pair_scores import Scoring, pairs_to_score, rank
 
 MEMORY = 256 * 2**20  # bytes of scores
-BOTH_WAYS = (Direction.IMAGE_TO_CAPTION, Direction.CAPTION_TO_IMAGE)
 
 
 def check_device(device: str) -> None:
@@ -110,7 +111,7 @@ def topk_of_blocks(
             memory=memory,
             progress=progress,
         )
-        return {direction: (side.places, side.scores) for direction, side in zip(BOTH_WAYS, both, strict=True)}
+        return {direction: (side.places, side.scores) for direction, side in zip(Direction, both, strict=True)}
     search_side = partial(topk_of_scores, k=k, memory=memory, progress=progress)
     lists = {}
     if len(asking := gallery.image_queries):
@@ -122,6 +123,15 @@ def topk_of_blocks(
             lambda rows, columns: block(images[columns], gallery.caption_queries[rows]).T, (len(asking), len(images))
         )
     return lists
+
+
+def topk_reranked(blocks: Blocks, gallery: SearchGallery, k: int, steps: Steps, progress: Progress) -> BothFound:
+    """Re-rank the scores of a gallery, and return the lists of its queries. Raises ValueError as ``rerank`` does."""
+    sides = {Direction.IMAGE_TO_CAPTION: blocks, Direction.CAPTION_TO_IMAGE: Transposed(blocks)}
+    return {
+        direction: rerank(sides[direction], steps, k, rows=gallery.asks(direction), progress=progress)
+        for direction in gallery.directions
+    }
 
 
 OWN_COMPARISON = "FAISS compares by one inner product and this annotator does not"

@@ -11,15 +11,15 @@ from core.errors import CounterpartError
 from core.models import Job
 from core.progress import TerminalBar
 from core.text import text_table
+from counterpart_topk.hubness.chosen_steps import Choice
+from counterpart_topk.hubness.reranking import written
 from mitl.jobs import search_of
 from mitl.models import Annotator, Retrieval
 from mitl.search.by_parts import checked_opening, retrieve_by_parts
 from mitl.search.request import Search
-from mitl.search.rerank import written
 from mitl.search.retrieval import Estimate, estimate_retrieval, retrieve
 from mitl.search.search_parameters import RetrieveParameters
 from mitl.search.search_report import HEADS, notes_on, rows_of
-from mitl.search.tuning import Choice
 
 LONG = 3600  # seconds above which a search starts only with --yes
 

@@ -1,16 +1,21 @@
 """Searches by annotators that score every pair: of the whole gallery, and of another annotator's lists."""
 
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from core.errors import CounterpartError
 from corpus.models import Caption, Collection, Image, Sample
+from counterpart_annotators.base import JointScores
+from counterpart_annotators.checkpoints import Checkpoints
+from counterpart_topk.scored_pairs import SampledPairs
 from mitl.models import Annotator, Direction, Retrieval
 from mitl.search.gallery import load_lists, open_gallery
-from mitl.search.pair_scores import GROUP
+from mitl.search.pair_scores import GROUP, Scoring
 from mitl.search.request import Cascade
+from mitl.search.retrieval import measure_pace
 from mitl.search.store import newest_retrieval
 from tests.factories import make_annotator, make_collection
 from tests.mitl import joint
@@ -225,3 +230,24 @@ def test_an_estimate_counts_what_an_interruption_left(zoo, sample, vilt):
         retrieve(zoo, annotators=[vilt], sample=sample)
     estimate = estimate_retrieval(zoo, annotators=[vilt], sample=sample)[0]
     assert (estimate.pairs, estimate.kept) == (3 * 32 + 13 * 4, 4 * GROUP)
+
+
+def test_a_pace_is_measured_on_real_batches_from_all_over_after_one_to_warm_up(tmp_path, monkeypatch):
+    asked = []
+
+    class Slow(JointScores):
+        def pairs(self, images, captions):
+            asked.append((int(images[0]), len(images)))
+            now[0] += 0.125 if len(asked) > 1 else 100
+            return np.zeros(len(images), np.float32)
+
+    now = [0.0]
+    monkeypatch.setattr("mitl.search.retrieval.perf_counter", lambda: now[0])
+    pairs = SampledPairs((40, 60), np.arange(0, 40, 3), np.arange(0, 60, 7))
+    gallery = SimpleNamespace(images=[], captions=[])
+    pace = measure_pace(Scoring(gallery, Slow(), pairs, batch_size=5, kept=Checkpoints(tmp_path)))
+    assert (round(pace.pairs_a_second), pace.batches) == (40, 8)
+    assert {length for _, length in asked} == {5}
+    assert min(image for image, _ in asked) < 5
+    assert max(image for image, _ in asked) > 35
+    assert not any(tmp_path.iterdir())

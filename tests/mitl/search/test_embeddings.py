@@ -3,10 +3,10 @@ import pytest
 
 from core.errors import CounterpartError
 from counterpart_annotators import encoding
+from counterpart_topk.hubness.reranking import parse_steps
 from mitl.annotators import load
 from mitl.models import Annotator, Direction
 from mitl.search.gallery import load_lists, open_gallery
-from mitl.search.rerank import parse_steps
 from tests.factories import make_annotator, make_collection
 from tests.mitl import distances
 from tests.mitl.plugged import plug_in

@@ -6,11 +6,11 @@ from django.core.management import CommandError, call_command
 
 from corpus.models import Collection, Match
 from counterpart_topk.hubness import Matrix
+from counterpart_topk.hubness.reranking import parse_steps, rerank
 from mitl.annotators import load
 from mitl.models import Annotator, Direction, Proposal, Retrieval
 from mitl.pooling import pool_proposals
 from mitl.search.gallery import load_lists, open_gallery
-from mitl.search.rerank import parse_steps, rerank
 from tests.commands import figures_printed, output_of
 from tests.factories import make_annotator, make_collection
 from tests.mitl.searches import add_embeddings, add_lists, few_queries, retrieve

@@ -10,13 +10,10 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import CounterpartError
-from core.progress import Progress, silent
 from counterpart_topk.hubness.corrections import BETA, NEIGHBOURS, Csls, LogInvertedSoftmax
 from counterpart_topk.hubness.matching import scored_matching
-from counterpart_topk.hubness.score_blocks import MEMORY, Blocks, Transposed, best_places
-from mitl.models import Direction
-from mitl.search.gallery import BothFound, SearchGallery
+from counterpart_topk.hubness.score_blocks import MEMORY, Blocks, best_places
+from counterpart_topk.progress import Progress, silent
 
 Indices = NDArray[np.int64]
 
@@ -65,18 +62,18 @@ Steps = tuple[Step, ...]
 def parse_steps(text: str) -> Steps:
     """Read steps such as ``csls,rgm`` or ``is:beta=20,rgm:k=10:relaxation=1.5``; settings left out have their defaults.
 
-    Raises CounterpartError for an unknown step or setting, a repeated step, RGM before another step, CSLS and
+    Raises ValueError for an unknown step or setting, a repeated step, RGM before another step, CSLS and
     IS together (each corrects the plain scores), and settings out of range.
     """
     steps = tuple(_step(part.strip()) for part in text.split(","))
     names = [step.name for step in steps]
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled:
-        raise CounterpartError(f"The re-ranking {text!r} names {', '.join(doubled)} more than once; use it once.")
+        raise ValueError(f"The re-ranking {text!r} names {', '.join(doubled)} more than once; use it once.")
     if set(CORRECTIONS) <= set(names):
-        raise CounterpartError(f"The re-ranking {text!r} has both csls and is, which correct the same; choose one.")
+        raise ValueError(f"The re-ranking {text!r} has both csls and is, which correct the same; choose one.")
     if "rgm" in names[:-1]:
-        raise CounterpartError(f"In the re-ranking {text!r} rgm must be the last step: it matches corrected scores.")
+        raise ValueError(f"In the re-ranking {text!r} rgm must be the last step: it matches corrected scores.")
     return steps
 
 
@@ -88,7 +85,7 @@ def written(steps: Sequence[Step]) -> str:
 def _step(text: str) -> Step:
     name, *settings = text.split(":")
     if name not in SETTINGS:
-        raise CounterpartError(f"Unknown re-ranking step {name!r}; choose from {', '.join(SETTINGS)}.")
+        raise ValueError(f"Unknown re-ranking step {name!r}; choose from {', '.join(SETTINGS)}.")
     given = dict(_setting(name, setting) for setting in settings)
     return Step(name, tuple((key, given.get(key, setting.default)) for key, setting in SETTINGS[name].items()))
 
@@ -98,23 +95,14 @@ def _setting(step: str, text: str) -> tuple[str, float]:
     known = SETTINGS[step]
     if key not in known:
         examples = ", ".join(f"{name}={setting.default:g}" for name, setting in known.items())
-        raise CounterpartError(f"The re-ranking step {step} has no setting {text!r}; it has {examples}.")
+        raise ValueError(f"The re-ranking step {step} has no setting {text!r}; it has {examples}.")
     try:
         number = float(value)
     except ValueError:
         number = float("nan")
     if not isfinite(number) or not known[key].allows(number):
-        raise CounterpartError(f"{key} of the re-ranking step {step} is {known[key].meaning}, not {value!r}.")
+        raise ValueError(f"{key} of the re-ranking step {step} is {known[key].meaning}, not {value!r}.")
     return key, number
-
-
-def topk_reranked(blocks: Blocks, gallery: SearchGallery, k: int, steps: Steps, progress: Progress) -> BothFound:
-    """Re-rank the scores of a gallery, and return the lists of its queries. Raises ValueError as ``rerank`` does."""
-    sides = {Direction.IMAGE_TO_CAPTION: blocks, Direction.CAPTION_TO_IMAGE: Transposed(blocks)}
-    return {
-        direction: rerank(sides[direction], steps, k, rows=gallery.asks(direction), progress=progress)
-        for direction in gallery.directions
-    }
 
 
 def rerank(

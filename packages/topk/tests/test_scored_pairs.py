@@ -1,14 +1,10 @@
-"""Which pairs are scored, in which order, and how fast."""
-
-from types import SimpleNamespace
+"""Which pairs are scored, in which order, and the best of them."""
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counterpart_annotators.checkpoints import Checkpoints
-from mitl.search.pair_scores import BestSoFar, JointScores, ListedPairs, SampledPairs, Scoring
-from mitl.search.retrieval import measure_pace
+from counterpart_topk.scored_pairs import BestSoFar, ListedPairs, SampledPairs
 
 
 @st.composite
@@ -53,24 +49,3 @@ def test_the_best_so_far_are_the_best_of_all_however_they_stream_by(seed, k, ste
     wanted = [sorted(range(20), key=lambda item: (-row[item], item))[:k] for row in scores[queries]]
     assert best.found[0].tolist() == wanted
     np.testing.assert_array_equal(best.found[1], np.take_along_axis(scores[queries], best.found[0], 1))
-
-
-def test_a_pace_is_measured_on_real_batches_from_all_over_after_one_to_warm_up(tmp_path, monkeypatch):
-    asked = []
-
-    class Slow(JointScores):
-        def pairs(self, images, captions):
-            asked.append((int(images[0]), len(images)))
-            now[0] += 0.125 if len(asked) > 1 else 100
-            return np.zeros(len(images), np.float32)
-
-    now = [0.0]
-    monkeypatch.setattr("mitl.search.retrieval.perf_counter", lambda: now[0])
-    pairs = SampledPairs((40, 60), np.arange(0, 40, 3), np.arange(0, 60, 7))
-    gallery = SimpleNamespace(images=[], captions=[])
-    pace = measure_pace(Scoring(gallery, Slow(), pairs, batch_size=5, kept=Checkpoints(tmp_path)))
-    assert (round(pace.pairs_a_second), pace.batches) == (40, 8)
-    assert {length for _, length in asked} == {5}
-    assert min(image for image, _ in asked) < 5
-    assert max(image for image, _ in asked) > 35
-    assert not any(tmp_path.iterdir())
