@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -14,14 +14,13 @@ from annotation.money.payments import mark_paid
 from annotation.people.receipts import completion_code
 from core.errors import CounterpartError, some_of
 from core.text import counted, harmless
-from core.untrusted import csv_cells, unstorable, whole_number
+from core.untrusted import whole_number
+from corpus.tables import Row, read_rows
 from hits.models import Round
 
 COLUMNS = ("worker", "platform", "platform_id", "hits", "amount", "completion_code", "receipts", "payments")
 NEEDED = ("worker", "amount", "payments")  # columns that marking reads
-MAX_BYTES = 5_000_000
-
-Row = dict[str, str]
+MAX_BYTES = 5_000_000  # of a list that is sent to the site
 
 
 @dataclass
@@ -84,36 +83,15 @@ def write_wages(round: Round) -> str:
     return written.getvalue()
 
 
-def read_list(path: Path) -> str:
-    """Read a list from a file. Raises CounterpartError if it is missing or not text."""
-    try:
-        return as_text(path.read_bytes())
-    except OSError as error:
-        raise CounterpartError(f"{path} cannot be read ({error.strerror}).") from error
+def mark_wages(round: Round, file: Path, *, actor: str) -> Marked:
+    """Mark the payments that the rows of a list name as paid, each once. The list leaves out workers who were not paid;
+    spreadsheets may have written it in a form of their own (``corpus.tables``).
 
-
-def as_text(content: bytes) -> str:
-    """Return a file's text. Raises CounterpartError for one that is too large, or not UTF-8."""
-    if len(content) > MAX_BYTES:
-        raise CounterpartError(f"The file has {len(content):,} bytes; a list of payments has at most {MAX_BYTES:,}.")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise CounterpartError("The file is not UTF-8 text; save it as CSV (UTF-8).") from error
-    if fault := unstorable(text):
-        raise CounterpartError(f"The file holds {fault}; save it as CSV (UTF-8).")
-    return text
-
-
-def mark_wages(round: Round, text: str, *, actor: str) -> Marked:
-    """Mark the payments that the rows of a list name as paid, each once. The list leaves out
-    workers who were not paid.
-
-    Raises CounterpartError, and marks nothing, if the round's channel settles payments itself, if the text is not a
+    Raises CounterpartError, and marks nothing, if the round's channel settles payments itself, if the file is not a
     list of payments, and if the worker, the payments or the amount of a row are not what was owed.
     """
     _refuse_settled(round)
-    rows = list(_rows(text))
+    rows = list(read_rows(file, {name: (name,) for name in NEEDED}, required=NEEDED))
     with transaction.atomic():
         paid = [payment for row in rows for payment in _checked(round, row)]
         if len({payment.pk for payment in paid}) != len(paid):
@@ -133,24 +111,10 @@ def _identity(worker: Worker) -> tuple[str, str]:
     return (outside[0].channel, outside[0].external_id) if outside else ("", "")
 
 
-def _rows(text: str) -> Iterator[tuple[int, Row]]:
-    """Read the rows with their line numbers; spreadsheets may have written other separators."""
-    header = text.partition("\n")[0]
-    delimiter = next((mark for mark in ";\t" if mark in header), ",")
-    rows = csv_cells("The list of payments", io.StringIO(text, newline=""), delimiter=delimiter)
-    names = next(rows, (0, []))[1]
-    if missing := [name for name in NEEDED if name not in names]:
-        raise CounterpartError(
-            f"The file has no columns {some_of(missing)}; it needs those that payments wrote: {', '.join(COLUMNS)}."
-        )
-    for number, cells in rows:
-        row = dict(zip(names, cells, strict=False))
-        yield number, {name: row.get(name, "").strip() for name in NEEDED}
-
-
-def _checked(round: Round, numbered: tuple[int, Row]) -> Sequence[Payment]:
+def _checked(round: Round, numbered: Row) -> Sequence[Payment]:
     """Return the payments of a row that is right in all its parts."""
-    line, row = numbered
+    line, cells = numbered
+    row = {name: "" if cell is None else str(cell).strip() for name, cell in cells.items()}
     keys = row["payments"].removeprefix("'").split()
     known = Payment.objects.filter(round=round, assignment__worker__pseudonym=row["worker"].removeprefix("'"))
     named = known.filter(pk__in=[key for key in map(whole_number, keys) if key is not None]).order_by("pk")

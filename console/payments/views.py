@@ -13,7 +13,7 @@ from annotation import jobs
 from annotation.models import Payment
 from annotation.money.budget import set_ceiling
 from annotation.money.ledger import accounts_of, earners_of, owed_to_simulated, payments_as_csv, total_of
-from annotation.money.payroll import MAX_BYTES, as_text, mark_wages, wages_of, write_wages
+from annotation.money.payroll import MAX_BYTES, mark_wages, wages_of, write_wages
 from annotation.money.wages import shortfall_of, timing_of
 from annotation.people.receipts import Proof, verify_code
 from console.kept_figures import kept_if_slow
@@ -21,6 +21,7 @@ from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, payers_only, researchers_only
 from console.refusals import refusals_as_messages
 from console.rounds.schemas import round_or_404
+from console.uploads import local_upload
 from core.errors import CounterpartError
 from core.events import record
 from core.text import counted
@@ -86,7 +87,8 @@ def _mark(request: StaffRequest, round_: Round) -> str:
     uploaded = request.FILES.get("list")
     if uploaded is None:
         raise CounterpartError("No file selected. Choose the list that you downloaded here.")
-    marked = mark_wages(round_, as_text(uploaded.read()), actor=request.user.get_username())
+    with local_upload(uploaded) as file:
+        marked = mark_wages(round_, file, actor=request.user.get_username())
     before = f" {marked.before:,} were already marked." if marked.before else ""
     return f"{counted(marked.payments, 'payment')} marked as paid, ${marked.amount:,} in total.{before}"
 

@@ -147,10 +147,11 @@ def test_whatever_moves_money_locks_the_round(platform, act):
     assert locked_by(lambda: act(work)) == {Round}
 
 
-def test_payments_are_locked_while_a_list_of_them_is_checked():
+def test_payments_are_locked_while_a_list_of_them_is_checked(tmp_path):
     accepted(pooled())
     made = Round.objects.get()
-    listed = write_wages(made)
+    listed = tmp_path / "owed.csv"
+    listed.write_text(write_wages(made))
     assert Payment in locked_by(lambda: mark_wages(made, listed, actor="robin"))
 
 

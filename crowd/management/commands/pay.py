@@ -5,7 +5,7 @@ from django.core.management.base import CommandParser
 
 from annotation.models import Assignment
 from annotation.money.payments import BonusParameters, owe_bonus
-from annotation.money.payroll import mark_wages, read_list, wages_of, write_wages
+from annotation.money.payroll import mark_wages, wages_of, write_wages
 from annotation.money.wages import pay_shortfall, shortfall_of
 from core.command_groups import CommandGroup
 from core.commands import ActCommand, person_named
@@ -110,7 +110,7 @@ class Mark(RoundCommand):
         parser.add_argument("--csv", type=Path, required=True, help="the list, as pay list wrote it")
 
     def act(self, *, round: Round, **options: Any) -> str:
-        marked = mark_wages(round, read_list(options["csv"]), actor="pay mark")
+        marked = mark_wages(round, options["csv"], actor="pay mark")
         before = f" {marked.before} were marked before." if marked.before else ""
         paid = counted(marked.payments, "payment")
         return f"Marked {paid} of round {round}, ${marked.amount:,} in all, as paid.{before}"

@@ -3,13 +3,15 @@
 import csv
 import io
 from decimal import Decimal
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Assignment, Payment, Worker, WorkerIdentity
 from annotation.money.ledger import balances
-from annotation.money.payroll import mark_wages, wages_of, write_wages
+from annotation.money.payroll import Marked, mark_wages, wages_of, write_wages
 from annotation.people.receipts import completion_code
 from annotation.people.workers import mark_simulated
 from annotation.work.grading import accept
@@ -58,6 +60,14 @@ def written(rows: list[dict[str, str]]) -> str:
     writer.writeheader()
     writer.writerows(rows)
     return file.getvalue()
+
+
+def mark(made: Round, text: str) -> Marked:
+    """Mark the list of this text."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "owed.csv"
+        file.write_text(text, encoding="utf-8", newline="")
+        return mark_wages(made, file, actor="robin")
 
 
 def paid() -> int:
@@ -109,7 +119,7 @@ def test_the_list_takes_as_many_queries_for_many_workers(owing, django_assert_nu
 
 
 def test_the_list_given_back_marks_all_of_it_paid(owing):
-    marked = mark_wages(owing, write_wages(owing), actor="robin")
+    marked = mark(owing, write_wages(owing))
     assert (marked.payments, marked.amount, marked.before) == (3, Decimal("1.95"), 0)
     assert paid() == 3
     assert Event.objects.filter(verb="paid", actor="robin").count() == 3
@@ -118,8 +128,8 @@ def test_the_list_given_back_marks_all_of_it_paid(owing):
 
 def test_given_back_twice_it_marks_nothing_more(owing):
     listed = write_wages(owing)
-    mark_wages(owing, listed, actor="robin")
-    marked = mark_wages(owing, listed, actor="robin")
+    mark(owing, listed)
+    marked = mark(owing, listed)
     assert (marked.payments, marked.amount, marked.before) == (0, Decimal(0), 3)
     assert Event.objects.filter(verb="paid").count() == 3
 
@@ -128,20 +138,20 @@ def test_given_back_twice_at_once_it_is_marked_once(transactional_db):
     made = make_round(hits=2)
     earn(made, make_worker(), hits=2)
     listed = write_wages(made)
-    marked = at_once(*[lambda: mark_wages(made, listed, actor="robin")] * 3)
+    marked = at_once(*[lambda: mark(made, listed)] * 3)
     assert sum(one.payments for one in marked) == 2
     assert Event.objects.filter(verb="paid").count() == 2
 
 
 def test_workers_taken_out_of_it_are_still_owed(owing, ann, bob):
-    mark_wages(owing, written(read(write_wages(owing))[1:]), actor="robin")
+    mark(owing, written(read(write_wages(owing))[1:]))
     assert [wage.worker for wage in wages_of(owing)] == [ann]
 
 
 def test_what_was_earned_since_is_not_marked(owing, bob):
     listed = write_wages(owing)
     earn(owing, bob)
-    mark_wages(owing, listed, actor="robin")
+    mark(owing, listed)
     assert [(wage.worker, wage.amount) for wage in wages_of(owing)] == [(bob, Decimal("0.65"))]
 
 
@@ -149,7 +159,7 @@ def test_what_a_spreadsheet_makes_of_it_is_understood(owing):
     rows = [{name: row[name] for name in ("payments", "amount", "worker")} for row in read(write_wages(owing))]
     rows[0]["amount"], rows[1]["amount"] = "1,30", "$0.650"
     text = "\n".join(";".join(row) for row in [rows[0].keys(), *(row.values() for row in rows)])
-    assert mark_wages(owing, text, actor="robin").payments == 3
+    assert mark(owing, text).payments == 3
 
 
 def test_a_wrong_amount_is_refused_by_name_and_nothing_is_marked(owing, ann):
@@ -157,7 +167,7 @@ def test_a_wrong_amount_is_refused_by_name_and_nothing_is_marked(owing, ann):
     for amount in ("1.29", "", "much", "NaN", "sNaN", "-1.30", "130", "1.30.0"):
         rows[0]["amount"] = amount
         with pytest.raises(CounterpartError, match=f"Line 3, .*{ann.pseudonym}"):
-            mark_wages(owing, written(rows[::-1]), actor="robin")
+            mark(owing, written(rows[::-1]))
     assert paid() == 0
 
 
@@ -166,21 +176,21 @@ def test_payments_that_are_not_the_workers_are_refused(owing, bob):
     for keys in ("", "999999", "x", "1; DROP", "9" * 30, rows[0]["payments"]):
         rows[1]["payments"] = keys
         with pytest.raises(CounterpartError, match=f"{bob.pseudonym}: only 0"):
-            mark_wages(owing, written(rows[1:]), actor="robin")
+            mark(owing, written(rows[1:]))
     assert paid() == 0
 
 
 def test_a_row_given_twice_is_refused(owing):
     rows = read(write_wages(owing))
     with pytest.raises(CounterpartError, match="same payment"):
-        mark_wages(owing, written([*rows, rows[0]]), actor="robin")
+        mark(owing, written([*rows, rows[0]]))
     assert paid() == 0
 
 
 def test_another_rounds_list_is_refused(owing):
     other = make_round(owing.pool.collection, "other")
     with pytest.raises(CounterpartError, match="in round other"):
-        mark_wages(other, write_wages(owing), actor="robin")
+        mark(other, write_wages(owing))
 
 
 def test_a_payment_withdrawn_since_is_refused(owing, ann):
@@ -188,22 +198,23 @@ def test_a_payment_withdrawn_since_is_refused(owing, ann):
     first = Payment.objects.filter(assignment__worker=ann).first()
     Payment.objects.filter(pk=first.pk).update(state="withdrawn")
     with pytest.raises(CounterpartError, match=f"since: {first.pk}"):
-        mark_wages(owing, listed, actor="robin")
+        mark(owing, listed)
     assert paid() == 0
 
 
 def test_another_file_is_refused(owing):
-    for text in ("", "name,sum\nann,1\n", "worker,amount\nann,1\n", "\0"):
-        with pytest.raises(CounterpartError, match="columns"):
-            mark_wages(owing, text, actor="robin")
-    with pytest.raises(CounterpartError, match="line 1: not valid CSV"):
-        mark_wages(owing, "w" * 200_000 + "\n1,2\n", actor="robin")
+    refused = {"": "empty", "name,sum\nann,1\n": "no column", "worker,amount\nann,1\n": "no column", "a\0": "NUL"}
+    for text, said in refused.items():
+        with pytest.raises(CounterpartError, match=said):
+            mark(owing, text)
+    with pytest.raises(CounterpartError, match="line 1"):
+        mark(owing, "w" * 200_000 + "\n1,2\n")
 
 
 def test_a_round_that_its_platform_pays_is_not_marked_by_hand(owing):
     put_on_platform(owing)
     with pytest.raises(CounterpartError, match="is paid by mturk itself"):
-        mark_wages(owing, write_wages(owing), actor="robin")
+        mark(owing, write_wages(owing))
     assert paid() == 0
 
 
@@ -220,15 +231,14 @@ def test_the_commands_write_the_list_and_take_it_back(owing, tmp_path, capsys):
 
 def test_a_list_is_never_written_over_another_file_and_an_invalid_one_is_refused(owing, tmp_path):
     path = tmp_path / "owed.csv"
-    with pytest.raises(CommandError, match="cannot be read"):
+    with pytest.raises(CommandError, match="Cannot read"):
         call_command("pay", "mark", "round-1", "--csv", str(path))
-    for content, said in ((b"\xff\xfe\x00", "not UTF-8"), (b"a\x00", "NUL"), (b"x" * 5_000_001, "at most")):
-        path.write_bytes(content)
-        with pytest.raises(CommandError, match=said):
-            call_command("pay", "mark", "round-1", "--csv", str(path))
+    path.write_bytes(b"worker,amount,payments\n\xe9,1,2\n")
+    with pytest.raises(CommandError, match="UTF-8"):
+        call_command("pay", "mark", "round-1", "--csv", str(path))
     with pytest.raises(CommandError, match="cannot be written"):
         call_command("pay", "list", "round-1", "--csv", str(path))
-    assert path.read_bytes() == b"x" * 5_000_001
+    assert path.read_bytes().startswith(b"worker")
 
 
 def test_simulated_workers_are_not_on_it(owing, ann, bob):

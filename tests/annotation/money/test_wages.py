@@ -262,9 +262,11 @@ def test_a_forgotten_worker_is_not_owed_what_no_platform_could_bring_them(db, pl
         owe_bonus(gone, amount=Decimal("0.10"), reason="Thanks.", actor="robin")
 
 
-def test_in_the_house_pool_a_forgotten_worker_still_shows_their_code(db):
+def test_in_the_house_pool_a_forgotten_worker_still_shows_their_code(db, tmp_path):
     made = slow(pooled(hits=5))
-    mark_wages(made, write_wages(made), actor="robin")
+    paid = tmp_path / "paid.csv"
+    paid.write_text(write_wages(made))
+    mark_wages(made, paid, actor="robin")
     forget_worker(Assignment.objects.first().worker.pseudonym, actor="robin")
     assert pay_shortfall(made, actor="robin").assignments == 5
 
