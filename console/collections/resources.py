@@ -198,11 +198,11 @@ def look_at_import(request: ApiRequest, collection: str, parameters: SentImport)
     return _start(request, f"Look at files for {collection}", upload_jobs.look_at_import.name, parameters)
 
 
-@resources.reads("/looks/{job}", "data:read", LookAnswer)
-def look(request: ApiRequest, job: UUID) -> dict[str, Any]:
+@resources.reads("/looks/{uuid:id}", "data:read", LookAnswer)
+def look(request: ApiRequest, id: UUID) -> dict[str, Any]:
     """Show what one of the caller's jobs found in its files."""
     looks = Job.objects.filter(task=upload_jobs.look_at_import.name, created_by=request.user, state=Job.State.DONE)
-    found = kept_look(get_object_or_404(looks, pk=job))
+    found = kept_look(get_object_or_404(looks, pk=id))
     if found is None:
         raise Problem(404, "The files of this look are not kept any more. Send them again.")
     return found
