@@ -286,6 +286,6 @@ def test_a_database_that_stays_locked_is_reported_after_a_while(tmp_path, monkey
 def test_replacing_asks_first(site, monkeypatch):
     asked = []
     monkeypatch.setattr("builtins.input", lambda question: asked.append(question) or "n")
-    with unchanged(), pytest.raises(CommandError, match=r"^Nothing was changed\.$"):
+    with unchanged(), pytest.raises(CommandError, match=r"^Nothing was changed\. Answer y, or pass --yes\.$"):
         call_command("restore", str(site), "--replace")
     assert "All of it will be lost" in asked[0]

@@ -1,9 +1,10 @@
 """The look before an import: what would be written, what is in doubt and what is left out; then one question."""
 
+from contextlib import nullcontext
 from io import StringIO
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from corpus.models import Collection
 from tests.commands import figures_printed, output_of
@@ -63,7 +64,9 @@ def test_a_terminal_asks_once_and_a_script_never(tmp_path, monkeypatch, answer, 
     out = StringIO()
     out.isatty = lambda: True
     path = written(tmp_path / "c.csv", "image,caption\na.jpg,a cat\n")
-    call_command("import_collection", "birds", str(path), *options, stdout=out)
+    refused = nullcontext() if n else pytest.raises(CommandError, match=r"^Nothing was imported\. Answer y")
+    with refused:
+        call_command("import_collection", "birds", str(path), *options, stdout=out)
     assert asked == ([] if options else ["Import this? [y/N] "])
     assert Collection.objects.count() == n
     assert ("1 image, 1 caption, 0 pictures" in out.getvalue()) == (not options)

@@ -3,8 +3,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from annotation.people.erasure import check_forgettable, forget_worker
-from core.commands import ActCommand
-from core.errors import CounterpartError
+from core.commands import ActCommand, ask
 from core.text import counted
 
 
@@ -19,14 +18,8 @@ class Command(ActCommand):
     def act(self, **options: Any) -> str:
         pseudonym = options["id"]
         check_forgettable(pseudonym)
-        if not options["yes"] and not _confirmed(pseudonym):
-            raise CounterpartError("Nothing was erased.")
+        if not options["yes"]:
+            question = f"Delete every platform ID of worker {pseudonym}? This cannot be undone. [y/N] "
+            ask(question, otherwise="Nothing was erased.")
         deleted = forget_worker(pseudonym, actor="forget_worker")
         return f"Erased {counted(deleted, 'platform id')} of worker {pseudonym}."
-
-
-def _confirmed(pseudonym: str) -> bool:
-    try:
-        return input(f"Delete every platform ID of worker {pseudonym}? This cannot be undone. [y/N] ").lower() == "y"
-    except EOFError:
-        return False

@@ -3,8 +3,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from core.commands import ActCommand
-from core.errors import CounterpartError
+from core.commands import ActCommand, ask
 from core.files.backup import occupied, restore
 from core.progress import TerminalBar
 from core.text import counted
@@ -21,17 +20,10 @@ class Command(ActCommand):
         parser.add_argument("--yes", action="store_true", help="do not ask before replacing")
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
-        if options["replace"] and not options["yes"] and (found := occupied()) and not _confirmed(found):
-            raise CounterpartError("Nothing was changed.")
+        if options["replace"] and not options["yes"] and (found := occupied()):
+            ask(f"{found} All of it will be lost. Replace it? [y/N] ", otherwise="Nothing was changed.")
         manifest = restore(options["file"], replace=options["replace"], progress=progress)
         return (
             f"Restored the backup of {manifest['made_at']} ({manifest['software']}): "
             f"{counted(len(manifest['files']), 'file')}. Run migrate, then start the site and the worker."
         )
-
-
-def _confirmed(found: str) -> bool:
-    try:
-        return input(f"{found} All of it will be lost. Replace it? [y/N] ").lower() == "y"
-    except EOFError:
-        return False

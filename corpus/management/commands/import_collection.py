@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from core.commands import ActCommand
+from core.commands import ActCommand, ask
 from core.progress import TerminalBar
 from corpus.collection_parameters import ImportParameters
 from corpus.import_look import look_at
@@ -39,7 +39,7 @@ class Command(ActCommand):
                     return look.as_json() if options["json"] else str(look)
                 progress.close()
                 self.stdout.write(str(look))
-                if not look.troubles and input("Import this? [y/N] ").strip().lower() not in ("y", "yes"):
-                    return "Nothing was imported."
+                if not look.troubles:
+                    ask("Import this? [y/N] ", otherwise="Nothing was imported.")
             summary = prepared.store(progress=progress)
         return asdict(summary) if options["json"] else str(summary)
