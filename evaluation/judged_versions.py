@@ -19,7 +19,8 @@ from dataset.judged.released_tables import verdicts_of_version
 from dataset.models import Version
 from dataset.versions.version_files import query_ids
 from evaluation.scores.model_rankings import rankings_of
-from mitl.models import Direction, Proposal, Retrieval
+from evaluation.scores.runs import latest_retrievals
+from mitl.models import Direction, Proposal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,8 +42,7 @@ def judged_lists(version: Version) -> dict[Direction, JudgedLists]:
 
     Raises CounterpartError for a version without rounds or judged pairs, and if files are missing or were changed.
     """
-    retrievals = Retrieval.objects.filter(pools__rounds__versions=version).select_related("annotator").distinct()
-    latest = {retrieval.annotator.name: retrieval for retrieval in retrievals.order_by("annotator__name", "id")}
+    latest = latest_retrievals(version)
     verdicts = verdicts_of_version(version)
     if not latest or verdicts.empty:
         raise CounterpartError(

@@ -17,7 +17,7 @@ from counterpart_statistics.auditing.audit_designs import AuditDesign, front_of
 from counterpart_statistics.auditing.plan_basis import PlanBasis
 from counterpart_statistics.estimation import METRICS
 from evaluation.designing.compared_designs import ComparedDesigns, matches_text
-from evaluation.designing.predictions import queries_of
+from hits.judge_designs import queries_of
 from mitl.models import Direction
 
 NEAR = 0.05  # relative difference up to which a pool's queries match the design
@@ -123,7 +123,7 @@ def _launches(source: Source, kept: StoredBasis, chosen: AuditDesign, form: Desi
     pool = source.round.pool
     launches = []
     for one in pools_of_pairs().filter(collection=pool.collection_id).select_related("sample"):
-        spread = queries_of(one) / kept.basis.queries
+        spread = sum(queries_of(one)) / kept.basis.queries
         if abs(spread - chosen.spread) <= NEAR * chosen.spread:
             query = urlencode(values | {"plan": source.code})
             launches.append((f"Pack {one}", f"{reverse('pool_pack', args=[one.name])}?{query}"))

@@ -59,12 +59,11 @@ def parameters_of(subject: ModuleType) -> type[Parameters]:
 
 def matrix_table(title: str, names: Sequence[str], matrix: NDArray[np.float64], form: str) -> str:
     """Return a square matrix under its title, ``-`` on the diagonal and where it is undefined."""
-    width = max(7, *map(len, names))
-    lines = [title, "  ".join(name.rjust(width) for name in ["", *names])]
-    for i, name in enumerate(names):
-        cells = ["-" if i == j or np.isnan(value) else format(value, form) for j, value in enumerate(matrix[i])]
-        lines.append("  ".join(cell.rjust(width) for cell in [name, *cells]))
-    return "\n".join(lines)
+    cells = [
+        [name, *("-" if i == j else shown(value, form) for j, value in enumerate(matrix[i]))]
+        for i, name in enumerate(names)
+    ]
+    return f"{title}\n{text_table(['', *names], cells)}"
 
 
 def shown(value: float | None, form: str) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from math import isnan
 from typing import Annotated, Any, get_args
 
 import numpy as np
@@ -24,7 +23,7 @@ from counterpart_statistics.bias import (
 )
 from counterpart_statistics.judged.judged_lists import JudgedLists
 from dataset.models import Version
-from evaluation.analyses import Findings, plain
+from evaluation.analyses import Findings, plain, shown, text_table
 from evaluation.judged_versions import JudgedVersionParameters, judged_lists, true_qrels
 from mitl.charts.drawing import Spec
 from mitl.charts.lines import line_chart
@@ -150,60 +149,58 @@ def _figures(bias: Bias) -> dict[str, Any]:
 
 
 def _text(found: Sequence[Bias]) -> str:
-    return "\n\n".join(
-        "\n".join([*_scores_table(bias), "", *_sizes_table(bias), "", *_left_out_table(bias)]) for bias in found
-    )
+    tables = (_scores_table, _sizes_table, _left_out_table)
+    return "\n\n".join(table(bias) for bias in found for table in tables)
 
 
-def _scores_table(bias: Bias) -> list[str]:
+def _scores_table(bias: Bias) -> str:
     scores = bias.scores
-    names = bias.scores.annotators
-    heads = [*names, "All", *(["truth"] if bias.truth is not None else [])]
-    width = max(7, *map(len, heads))
+    names = scores.annotators
+    truth = [] if bias.truth is None else [bias.truth]
     alone = scores.scores[: len(names)].T
-    lines = [
-        f"{bias.direction.label}, {bias.metric}, percent: rows by the pairs that a column's annotator proposed",
-        "  ".join(text.rjust(width) for text in ["", *heads]),
+    rows = [
+        _percents(name, [*alone[place], scores.scores[-1, place], *(true[place] for true in truth)])
+        for place, name in enumerate(names)
     ]
-    for place, name in enumerate(names):
-        cells = [*alone[place], scores.scores[-1, place], *([] if bias.truth is None else [bias.truth[place]])]
-        lines.append("  ".join([name.rjust(width), *(f"{100 * cell:.1f}".rjust(width) for cell in cells)]))
-    biases = [*scores.distances().mean(axis=1)[: len(names)], 0.0]
-    lines.append("  ".join(["bias".rjust(width), *(f"{100 * one:.1f}".rjust(width) for one in biases)]))
-    if bias.truth is not None:
-        away = scores.distances(bias.truth).mean(axis=1)
-        cells = [*away[: len(names)], away[-1]]
-        lines.append("  ".join(["away".rjust(width), *(f"{100 * one:.1f}".rjust(width) for one in cells)]))
-        lines.append("away: mean distance from the true scores.")
-    return lines
+    rows.append(_percents("bias", [*scores.distances().mean(axis=1)[: len(names)], 0.0]) + [""] * len(truth))
+    notes = []
+    for true in truth:
+        away = scores.distances(true).mean(axis=1)
+        rows.append([*_percents("away", [*away[: len(names)], away[-1]]), ""])
+        notes = ["away: mean distance from the true scores."]
+    title = f"{bias.direction.label}, {bias.metric}, percent: rows by the pairs that a column's annotator proposed"
+    return "\n".join([title, text_table(["", *names, "All", *(["truth"] if truth else [])], rows), *notes])
 
 
-def _sizes_table(bias: Bias) -> list[str]:
+def _percents(name: str, values: Sequence[float]) -> list[str]:
+    return [name, *(shown(100 * value, ".1f") for value in values)]
+
+
+def _sizes_table(bias: Bias) -> str:
     away = {one.size: one.bias for one in bias.from_truth or []}
-    lines = [
-        "Mean distance, in points, from the scores on all pairs; self: of those that proposed, others: of the rest.",
-        f"{'annotators':>10}  {'subsets':>7}  {'bias':>6}  {'self':>6}  {'others':>6}{'  truth' if away else ''}",
-    ]
+    rows = []
     for one in bias.sizes:
-        cells = [one.bias, one.self_bias, one.non_self_bias, *([away[one.size]] if away else [])]
-        shown = "  ".join("     -" if isnan(cell) else f"{100 * cell:6.1f}" for cell in cells)
-        lines.append(f"{one.size:>10}  {one.subsets:>7}  {shown}")
-    return lines
+        values = [one.bias, one.self_bias, one.non_self_bias, *([away[one.size]] if away else [])]
+        rows.append([str(one.size), *_percents(str(one.subsets), values)])
+    heads = ["annotators", "subsets", "bias", "self", "others", *(["truth"] if away else [])]
+    title = "Mean distance, in points, from the scores on all pairs; self: of those that proposed, others: of the rest."
+    return f"{title}\n{text_table(heads, rows, left=0)}"
 
 
-def _left_out_table(bias: Bias) -> list[str]:
-    width = max(9, *map(len, bias.scores.annotators))
-    lines = [
-        "Own score and rank: of the annotator left out, with its proposals -> without them.",
-        f"{'left out':<{width}}  matches  only its own    bias  own score    rank",
+def _left_out_table(bias: Bias) -> str:
+    rows = [
+        [
+            one.annotator,
+            f"{one.matches:,}",
+            f"{one.unique:,}",
+            f"{100 * one.bias:.1f}",
+            f"{100 * one.before:.1f} -> {100 * one.after:.1f}",
+            f"{one.rank_before} -> {one.rank_after}",
+        ]
+        for one in bias.left_out
     ]
-    for one in bias.left_out:
-        score = f"{100 * one.before:.1f} -> {100 * one.after:.1f}"
-        lines.append(
-            f"{one.annotator:<{width}}  {one.matches:>7,}  {one.unique:>12,}  {100 * one.bias:>6.1f}  {score:>9}"
-            f"  {one.rank_before} -> {one.rank_after}"
-        )
-    return lines
+    title = "Own score and rank: of the annotator left out, with its proposals -> without them."
+    return f"{title}\n{text_table(['left out', 'matches', 'only its own', 'bias', 'own score', 'rank'], rows)}"
 
 
 def _rows(found: Sequence[Bias]) -> list[dict[str, Any]]:
@@ -242,11 +239,10 @@ def bias_chart(found: Sequence[Bias]) -> Spec:
 
 
 def _lines(bias: Bias) -> list[dict[str, Any]]:
-    lines = {"bias": bias.sizes[:-1], "self-bias": bias.sizes[:-1], "non-self-bias": bias.sizes[:-1]}
     values = [
         {"line": name, "x": one.size, "y": 100 * getattr(one, name.replace("-", "_"))}
-        for name, sizes in lines.items()
-        for one in sizes
+        for name in ("bias", "self-bias", "non-self-bias")
+        for one in bias.sizes[:-1]
     ]
     away = bias.from_truth or []
     return [*values, *({"line": "distance from the truth", "x": one.size, "y": 100 * one.bias} for one in away)]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from core.progress import Progress
 from corpus.models import Caption, Image
 from counterpart_topk.hubness import DEPTHS, k_occurrence, skewness
-from evaluation.analyses import Findings
+from evaluation.analyses import Findings, shown, text_table
 from evaluation.compared_lists import ListsParameters
 from mitl.charts.drawing import Spec
 from mitl.charts.lines import tail_chart
@@ -97,15 +97,18 @@ def _rows(by_name: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _text(by_name: Mapping[str, Mapping[str, Any]]) -> str:
-    width = max(map(len, by_name))
     directions = [direction for direction in Direction if direction.value in next(iter(by_name.values()))]
-    heads = [f"{direction.value} N_{k}" for direction in directions for k in DEPTHS]
-    lines = ["  ".join(["skewness".ljust(width), *(head.rjust(8) for head in heads), "hs-sum".rjust(8)])]
-    for name, annotator_figures in by_name.items():
-        cells = [annotator_figures[direction.value]["skewness"][str(k)] for direction in directions for k in DEPTHS]
-        total = "-" if annotator_figures["hs_sum"] is None else f"{annotator_figures['hs_sum']:.2f}"
-        lines.append("  ".join([name.ljust(width), *(f"{cell:8.2f}" for cell in cells), total.rjust(8)]))
-    return "\n".join([*lines, "", *(_hub_line(name, by_name[name], way) for name in by_name for way in directions)])
+    heads = ["skewness", *(f"{direction.value} N_{k}" for direction in directions for k in DEPTHS), "hs-sum"]
+    rows = [
+        [
+            name,
+            *(f"{figures[way.value]['skewness'][str(k)]:.2f}" for way in directions for k in DEPTHS),
+            shown(figures["hs_sum"], ".2f"),
+        ]
+        for name, figures in by_name.items()
+    ]
+    hubs = [_hub_line(name, figures, way) for name, figures in by_name.items() for way in directions]
+    return "\n".join([text_table(heads, rows), "", *hubs])
 
 
 def _hub_line(name: str, annotator_figures: Mapping[str, Any], direction: Direction) -> str:

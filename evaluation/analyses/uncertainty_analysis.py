@@ -9,7 +9,7 @@ from core.parameters import POSITIONAL, Option, Parameters, choices
 from core.progress import Progress
 from corpus.models import Collection, Match
 from counterpart_statistics.correlation import Multiplicity, multiplicity
-from evaluation.analyses import Findings
+from evaluation.analyses import Findings, text_table
 from mitl.charts.drawing import Spec
 from mitl.charts.lines import level_chart
 from mitl.item_uncertainty import count_positives, measure_uncertainty
@@ -48,29 +48,22 @@ def analyse(parameters: UncertaintyParameters, *, progress: Progress) -> Finding
         "images": multiplicity(unsure.images, counts[0]),
         "captions": multiplicity(unsure.captions, counts[1]),
     }
-    figures = {
-        "collection": parameters.collection,
-        "annotator": parameters.annotator,
-        "matches": parameters.matches,
-    }
+    figures: dict[str, Any] = {name: getattr(parameters, name) for name in ("collection", "annotator", "matches")}
+    for name, side in sides.items():
+        figures[name] = {"tau_b": side.tau_b, "levels": [vars(level) for level in side.levels]}
     rows = [{"side": name, **vars(level)} for name, side in sides.items() for level in side.levels]
-    return Findings(figures | {name: _figures(side) for name, side in sides.items()}, _text(sides), _chart(sides), rows)
-
-
-def _figures(side: Multiplicity) -> dict[str, Any]:
-    return {"tau_b": side.tau_b, "levels": [vars(level) for level in side.levels]}
-
-
-def _text(sides: dict[str, Multiplicity]) -> str:
-    return "\n\n".join(_table(name, side) for name, side in sides.items())
+    text = "\n\n".join(_table(name, side) for name, side in sides.items())
+    return Findings(figures, text, _chart(sides), rows)
 
 
 def _table(name: str, side: Multiplicity) -> str:
-    lines = [f"{name}: tau-b of uncertainty with the number of matches {side.tau_b:.3f}"]
-    lines.append(f"{'matches':>8}  {name:>8}  uncertainty")
-    lines += [f"{level.positives:8,}  {level.items:8,}  {level.uncertainty:11.4f}" for level in side.levels[:ROWS]]
-    if len(side.levels) > ROWS:
-        lines.append(f"... and {len(side.levels) - ROWS} more levels; --json prints all.")
+    rows = [[f"{level.positives:,}", f"{level.items:,}", f"{level.uncertainty:.4f}"] for level in side.levels[:ROWS]]
+    more = len(side.levels) - ROWS
+    lines = [
+        f"{name}: tau-b of uncertainty with the number of matches {side.tau_b:.3f}",
+        text_table(["matches", name, "uncertainty"], rows, left=0),
+        *([f"... and {more} more levels; --json prints all."] if more > 0 else []),
+    ]
     return "\n".join(lines)
 
 

@@ -17,14 +17,13 @@ from core.errors import CounterpartError
 from core.parameters import Option
 from core.progress import Progress, silent
 from core.seeds import derived_seed
-from corpus.models import Caption, Image
 from counterpart_statistics.pair_codes import codes_of
 from counterpart_statistics.vote_gains import best_order
 from dataset.judged.verdict_files import least_certain
 from dataset.judged.verdict_worth import Wrong, wrong_range
 from dataset.models import Aggregation, Review, Verdict
 from dataset.reviews.random_reviews import Drawn, first_drawn
-from evaluation.asking.planned_top_ups import PlannedTopUp, TopUpAct, require_addable
+from evaluation.asking.planned_top_ups import PlannedTopUp, TopUpAct, excluded_sides, require_addable
 from hits.models import Item, Round, Seat
 from hits.question import Level
 from hits.rounds.round_parameters import DollarField
@@ -161,9 +160,7 @@ def _eligible(round: Round, pairs: Sequence[Pair]) -> set[Pair]:
     items = Item.objects.filter(hit__round=round, control=None, image__in={image for image, _ in pairs})
     waiting = items.filter(hit__seats__state__in=Seat.UNFILLED).order_by().values_list("image", "caption")
     reviewed = (pair for pair, one in Review.objects.holding(round.pool.collection).items() if one.level)
-    images, captions = (
-        set(side.objects.filter(excluded_at__isnull=False).values_list("pk", flat=True)) for side in (Image, Caption)
-    )
+    images, captions = excluded_sides()
     kept = {(image, caption) for image, caption in pairs if image not in images and caption not in captions}
     return kept - {*waiting, *reviewed}
 

@@ -93,9 +93,12 @@ def add_planned(planned: PlannedTopUp, *, actor: str) -> None:
     want_seats_posted(current)
 
 
+def excluded_sides() -> list[set[int]]:
+    """Return the ids of the excluded images and captions, of all collections."""
+    return [set(side.objects.exclude(excluded_at=None).values_list("pk", flat=True)) for side in (Image, Caption)]
+
+
 def _without_excluded(pairs: Ids) -> Ids:
-    images, captions = (
-        list(side.objects.filter(excluded_at__isnull=False).values_list("pk", flat=True)) for side in (Image, Caption)
-    )
+    images, captions = map(list, excluded_sides())
     image, caption = ids_in(pairs)
     return np.unique(pairs[~np.isin(image, images) & ~np.isin(caption, captions)])

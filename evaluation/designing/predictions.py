@@ -14,7 +14,7 @@ from counterpart_statistics.auditing.audit_designs import AuditDesign, design_of
 from counterpart_statistics.auditing.plan_basis import PlanBasis
 from evaluation.designing.audit_options import Terms, terms_of
 from evaluation.designing.round_bases import is_judged
-from hits.judge_designs import JudgeDesign
+from hits.judge_designs import JudgeDesign, queries_of
 from hits.models import Round
 from hits.rounds.packed_rounds import PREDICTED, keep_prediction
 from hits.task_types import require_pairs
@@ -58,7 +58,7 @@ def predict(basis: PlanBasis, pool: Pool, judge: JudgeDesign, terms: Terms) -> P
         raise CounterpartError(
             "A round of first hits gives R@1 exactly: a plan predicts audits and rounds of all pairs."
         )
-    spread = queries_of(pool) / basis.queries
+    spread = sum(queries_of(pool)) / basis.queries
     design = design_of(basis, terms, judge.share * spread, spread)
     return {"at": clock.now().isoformat(timespec="seconds"), "basis": str(basis), **_figures(design, terms)}
 
@@ -75,12 +75,6 @@ def _figures(design: AuditDesign, terms: Terms) -> Prediction:
         "question": design.question,
         "widths": [[side, metric, round(width, 5)] for (side, metric), width in design.widths.items()],
     }
-
-
-def queries_of(pool: Pool) -> int:
-    """Return the queries of a pool, those of both directions together."""
-    sizes = {"i2t": pool.sample.images.count(), "t2i": pool.sample.captions.count()}
-    return sum(size for direction, size in sizes.items() if direction in pool.directions)
 
 
 def keep_for(round: Round, basis: PlanBasis, *, actor: str) -> Prediction:

@@ -137,11 +137,16 @@ def open_annotators(version: Version) -> list[OpenRun]:
 
     Raises CounterpartError for a version without rounds.
     """
-    retrievals = Retrieval.objects.filter(pools__rounds__versions=version).select_related("annotator").distinct()
-    latest = {retrieval.annotator.name: retrieval for retrieval in retrievals.order_by("annotator__name", "id")}
+    latest = latest_retrievals(version)
     if not latest:
         raise CounterpartError(f"Version {version} has no rounds and therefore no annotators. Pass --rankings FILE.")
     return [_open_retrieval(version.collection, name, retrieval) for name, retrieval in latest.items()]
+
+
+def latest_retrievals(version: Version) -> dict[str, Retrieval]:
+    """Return the latest search behind a version's rounds of each annotator, by name."""
+    retrievals = Retrieval.objects.filter(pools__rounds__versions=version).select_related("annotator").distinct()
+    return {retrieval.annotator.name: retrieval for retrieval in retrievals.order_by("annotator__name", "id")}
 
 
 def read_run(run: Run, *, needs: Needs = EVERYTHING, progress: Progress = silent) -> Iterator[Block]:

@@ -52,51 +52,11 @@ def refuse_faiss(engine: str, reason: str = "FAISS searches embeddings and this 
         raise CounterpartError(f"{reason}; use --engine blocked.")
 
 
-def topk_of_embeddings(
-    images: Embeddings,
-    captions: Embeddings,
-    gallery: SearchGallery,
-    k: int,
-    *,
-    engine: str = "blocked",
-    device: str = "cpu",
-    kept: Checkpoints | None = None,
-    progress: Progress = silent,
-) -> BothFound:
-    """Search by inner product; both engines find the same lists.
-
-    ``kept``: finished strips of a search by the whole gallery, which it resumes from.
-
-    Raises ValueError for embeddings that are not finite, or do not fit together.
-    """
-    # Importing torch takes seconds, which only a search should cost.
-    from counterpart_topk import bidirectional_topk, topk_of_products
-
-    if engine == "blocked" and gallery.asks_all:
-        both = bidirectional_topk(images, captions, k, device=device, progress=progress, store=kept)
-        return {
-            Direction.IMAGE_TO_CAPTION: (both.i2t_indices, both.i2t_scores),
-            Direction.CAPTION_TO_IMAGE: (both.t2i_indices, both.t2i_scores),
-        }
-    sides = {
-        Direction.IMAGE_TO_CAPTION: (images[gallery.image_queries], captions),
-        Direction.CAPTION_TO_IMAGE: (captions[gallery.caption_queries], images),
-    }
-    if engine == "faiss":
-        return {direction: flat_topk(*sides[direction], k, device) for direction in gallery.directions}
-    return {
-        direction: topk_of_products(*sides[direction], k, device=device, progress=progress)
-        for direction in gallery.directions
-    }
-
-
 def topk_of_blocks(
     block: Callable[[Places, Places], NDArray],
     gallery: SearchGallery,
     k: int,
-    *,
-    memory: int = MEMORY,
-    progress: Progress = silent,
+    progress: Progress,
 ) -> BothFound:
     """Search scores that are computed in blocks, from the places of images and of captions in the gallery."""
     from counterpart_topk import bidirectional_topk_of_scores, topk_of_scores
@@ -108,11 +68,11 @@ def topk_of_blocks(
             lambda rows, columns: block(images[rows], captions[columns]),
             (len(images), len(captions)),
             k,
-            memory=memory,
+            memory=MEMORY,
             progress=progress,
         )
         return {direction: (side.places, side.scores) for direction, side in zip(Direction, both, strict=True)}
-    search_side = partial(topk_of_scores, k=k, memory=memory, progress=progress)
+    search_side = partial(topk_of_scores, k=k, memory=MEMORY, progress=progress)
     lists = {}
     if len(asking := gallery.image_queries):
         lists[Direction.IMAGE_TO_CAPTION] = search_side(
@@ -167,7 +127,7 @@ def find_top(opened: OpenAnnotator, gallery: SearchGallery, k: int, context: Sea
     if isinstance(opened, PairScorer):
         refuse_faiss(context.engine)
         block = opened.over(gallery.images, gallery.captions).block
-        return topk_of_blocks(block, gallery, k, progress=context.progress)
+        return topk_of_blocks(block, gallery, k, context.progress)
     if isinstance(opened, CrossEncoder):
         scoring = scoring_of(opened, gallery, context)
         if context.confirm:
@@ -194,19 +154,37 @@ def _by_embeddings(opened: EmbeddingAnnotator, gallery: SearchGallery, k: int, c
     context.vectors.update(images=report_vectors(images), captions=report_vectors(captions))
     if isinstance(opened, ComparingAnnotator):
         compare = opened.compare
-        return topk_of_blocks(lambda i, c: compare(images[i], captions[c]), gallery, k, progress=context.progress)
+        return topk_of_blocks(lambda i, c: compare(images[i], captions[c]), gallery, k, context.progress)
     if images.ndim == 3:
         refuse_faiss(context.engine, OWN_COMPARISON)
-    return topk_of_embeddings(
-        images,
-        captions,
-        gallery,
-        k,
-        engine=context.engine,
-        device=context.device,
-        kept=context.kept,
-        progress=context.progress,
-    )
+    return _by_products(images, captions, gallery, k, context)
+
+
+def _by_products(
+    images: Embeddings, captions: Embeddings, gallery: SearchGallery, k: int, context: SearchContext
+) -> BothFound:
+    """Search by inner product; both engines find the same lists. A search by the whole gallery resumes from its strips.
+
+    Raises ValueError for embeddings that are not finite, or do not fit together.
+    """
+    # Importing torch takes seconds, which only a search should cost.
+    from counterpart_topk import bidirectional_topk, topk_of_products
+
+    device = context.device
+    if context.engine == "blocked" and gallery.asks_all:
+        both = bidirectional_topk(images, captions, k, device=device, progress=context.progress, store=context.kept)
+        return {
+            Direction.IMAGE_TO_CAPTION: (both.i2t_indices, both.i2t_scores),
+            Direction.CAPTION_TO_IMAGE: (both.t2i_indices, both.t2i_scores),
+        }
+    sides = {
+        Direction.IMAGE_TO_CAPTION: (images[gallery.image_queries], captions),
+        Direction.CAPTION_TO_IMAGE: (captions[gallery.caption_queries], images),
+    }
+    if context.engine == "faiss":
+        return {direction: flat_topk(*sides[direction], k, device) for direction in gallery.directions}
+    search = partial(topk_of_products, k=k, device=device, progress=context.progress)
+    return {direction: search(*sides[direction]) for direction in gallery.directions}
 
 
 def _by_lists(opened: ListAnnotator, gallery: SearchGallery, k: int, context: SearchContext) -> BothFound:
