@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection
+from os.path import commonpath
 from pathlib import PurePosixPath
 
 from core.errors import CounterpartError, some_of
@@ -48,11 +49,17 @@ def split_of_folder(name: str) -> str:
     return "train" if TRAINING_OF_A_YEAR.fullmatch(word) else FOLDED.get(word, "")
 
 
-def splits_of_folders(file_names: Collection[str]) -> dict[str, str]:
-    """Map the folders at the top of these paths to their splits, where one of them has the name of a split."""
-    folders = {path.parts[0] for path in map(PurePosixPath, file_names) if len(path.parts) > 1}
-    known = {folder: split_of_folder(folder) for folder in folders}
-    return {folder: split or folder for folder, split in known.items()} if any(known.values()) else {}
+def splits_of_folders(pictures: Collection[str]) -> dict[str, str]:
+    """Map the paths of pictures to the splits that their folders say: the first folders in which they differ, where one
+    of those has the name of a split, or one above all of them."""
+    folders = [PurePosixPath(picture).parent.parts for picture in pictures]
+    common = PurePosixPath(commonpath(["/".join(parts) for parts in folders]) if folders else "").parts
+    depth = next((n for n, folder in enumerate(common) if split_of_folder(folder)), len(common))
+    known = {parts[depth]: split_of_folder(parts[depth]) for parts in folders if len(parts) > depth}
+    if not any(known.values()):
+        return {}
+    placed = zip(pictures, folders, strict=True)
+    return {one: known[parts[depth]] or parts[depth] for one, parts in placed if len(parts) > depth}
 
 
 class SplitRule:

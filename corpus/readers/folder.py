@@ -38,9 +38,8 @@ def read_folder(path: Path, notes: Notes) -> Iterator[Record]:
     used = {*tables, *pictures}
     notes.leave_out(name for name in inside(path) if name not in used and stem_of(name) not in stems)
     records = _from_tables(path, tables, pictures, notes) if tables else _from_texts(path, pictures, notes)
-    for record in records:
-        folder = record.file_name.partition("/")[0]
-        yield record if record.split or folder not in splits else record._replace(split=splits[folder])
+    for place, record in records:
+        yield record if record.split or place not in splits else record._replace(split=splits[place])
 
 
 def tables_of(folder: Path, pictures: list[str]) -> list[str]:
@@ -62,28 +61,24 @@ def tables_of(folder: Path, pictures: list[str]) -> list[str]:
     return chosen
 
 
-def _from_tables(folder: Path, tables: list[str], pictures: list[str], notes: Notes) -> Iterator[Record]:
-    named: dict[str, str] = {}
-    bare: list[Record] = []
+def _from_tables(folder: Path, tables: list[str], pictures: list[str], notes: Notes) -> Iterator[tuple[str, Record]]:
+    """Yield (path of the picture, record)."""
+    records: list[Record] = []
     for table in tables:
         base = PurePosixPath(table).parent.as_posix()
-        for record in read_table(folder / table, notes, folder="" if base == "." else base):
-            named[record.image] = record.file_name
-            if record.text is None:
-                bare.append(record)
-            else:
-                yield record
-    found = find_pictures(folder, named)
-    used = {path.relative_to(folder).as_posix() for path in found.values() if path}
-    for record in bare:
-        if found[record.image] or (notes.pictures / record.file_name).is_file():
-            yield record
+        records += read_table(folder / table, notes, folder="" if base == "." else base)
+    found = find_pictures(folder, {record.image: record.file_name for record in records})
+    places = {image: path.relative_to(folder).as_posix() for image, path in found.items() if path}
+    for record in records:
+        if record.text is not None or record.image in places or (notes.pictures / record.file_name).is_file():
+            yield places.get(record.image, record.file_name), record
+    used = set(places.values())
     for picture in pictures:
         if picture not in used:
             yield from _bare(folder, picture, notes)
 
 
-def _from_texts(folder: Path, pictures: list[str], notes: Notes) -> Iterator[Record]:
+def _from_texts(folder: Path, pictures: list[str], notes: Notes) -> Iterator[tuple[str, Record]]:
     texts = {name: stem_of(name) for suffix in TEXTS for name in inside(folder, suffix)}
     of_stem: dict[str, str] = {}
     for text, stem in texts.items():
@@ -96,14 +91,15 @@ def _from_texts(folder: Path, pictures: list[str], notes: Notes) -> Iterator[Rec
         captions = list(_lines(folder / said)) if said else []
         for place, (number, caption) in enumerate(captions):
             with noted(notes, folder / picture, "caption line", number):
-                yield caption_record(image=picture, file_name=picture, caption=f"{picture}#{place}", text=caption)
+                key = f"{picture}#{place}"
+                yield picture, caption_record(image=picture, file_name=picture, caption=key, text=caption)
         if not captions:
             yield from _bare(folder, picture, notes)
 
 
-def _bare(folder: Path, picture: str, notes: Notes) -> Iterator[Record]:
+def _bare(folder: Path, picture: str, notes: Notes) -> Iterator[tuple[str, Record]]:
     with noted(notes, folder / picture, "picture", 1):
-        yield bare_image(image=picture, file_name=picture)
+        yield picture, bare_image(image=picture, file_name=picture)
 
 
 def _lines(text: Path) -> Iterator[tuple[int, object]]:

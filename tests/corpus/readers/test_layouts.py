@@ -106,6 +106,12 @@ def image_folder_by_splits(folder):
     return folder
 
 
+def table_above_folders_of_splits(folder):
+    picture_folder(folder, "Images/train/0.jpg", "Images/test/1.jpg", "Images/test/2.jpg")
+    written(folder / "captions.csv", "image,caption\n0.jpg,a cat\n1.jpg,a dog\n")
+    return folder
+
+
 @pytest.mark.parametrize(
     ("make", "expected"),
     [
@@ -113,6 +119,7 @@ def image_folder_by_splits(folder):
         (parquet_of_hugging_face, ("table", 2, 4, 2, {"train": 1, "test": 1})),
         (coco_with_pictures, ("coco", 2, 2, 2, {"train": 1, "": 1})),
         (zipped_table, ("folder", 3, 3, 3, {"": 3})),
+        (table_above_folders_of_splits, ("folder", 3, 2, 3, {"train": 1, "test": 2})),
         (image_folder_by_splits, ("folder", 3, 6, 3, {"train": 1, "val": 1, "test": 1})),
     ],
 )
