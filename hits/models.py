@@ -1,9 +1,11 @@
 """Round, TopUp, HIT, Item, Control and Seat: which pairs are judged, and how many answer sets are wanted."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any, ClassVar, Self
 
-from django.db import models
+from django.db import models, transaction
 
 from core import clock
 from core.text import NamedQuerySet
@@ -99,6 +101,15 @@ class Round(models.Model):
     def seat_cost(self) -> Decimal:
         """The cost of one answer set in US dollars with its fee; before publication without one."""
         return self.fee_schedule.cost(self.reward)
+
+    @contextmanager
+    def held_for_summary(self) -> Iterator["Round"]:
+        """Give the round as it is now, locked, and store what the body changes of its summary."""
+        with transaction.atomic():
+            held = Round.objects.select_for_update(no_key=True).get(pk=self.pk)
+            yield held
+            held.save(update_fields=["summary"])
+        self.summary = held.summary
 
 
 class Control(models.Model):

@@ -8,8 +8,6 @@ from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from django.db import transaction
-
 from annotation.models import Assignment
 from core import clock
 from core.errors import CounterpartError
@@ -55,7 +53,9 @@ def rehearse_round(
     Crowd(round, door, make_crowd(shape, workers=workers, seed=seed), seen, truth_of, seed, progress).work()
     crowd = {"workers": workers, "profile": profile, "source": source, "seed": seed, "at": clock.now().isoformat()}
     figures = crowd | figures_of(door.finished, seen, seats=round.hits.values("seats").count(), reward=round.reward)
-    _keep(round, figures, actor=actor)
+    with round.held_for_summary() as held:
+        held.summary[REHEARSED] = figures
+        record("rehearsed", held, actor=actor, workers=workers)
     return figures
 
 
@@ -103,20 +103,8 @@ def _sides(counted: Sequence["Finished"]) -> dict[int, Counter[bool]]:
     return sides
 
 
-@transaction.atomic
-def _keep(round: Round, figures: dict[str, Any], *, actor: str) -> None:
-    held = Round.objects.select_for_update(no_key=True).get(pk=round.pk)
-    held.summary[REHEARSED] = figures
-    held.save(update_fields=["summary"])
-    record("rehearsed", held, actor=actor, workers=figures["workers"])
-    round.summary = held.summary
-
-
-@transaction.atomic
 def discard_rehearsal(round: Round, *, actor: str) -> None:
     """Remove the figures of the latest rehearsal. Repeating it changes nothing."""
-    held = Round.objects.select_for_update(no_key=True).get(pk=round.pk)
-    if held.summary.pop(REHEARSED, None):
-        held.save(update_fields=["summary"])
-        record("discarded the rehearsal of", held, actor=actor)
-    round.summary = held.summary
+    with round.held_for_summary() as held:
+        if held.summary.pop(REHEARSED, None):
+            record("discarded the rehearsal of", held, actor=actor)

@@ -75,7 +75,7 @@ def answer_appeal(appeal: Appeal, *, upheld: bool, answer: str, by: User) -> App
     if rejection and not upheld and by.pk in (rejection.by_id, rejection.seconded_by_id):
         raise CounterpartError("You rejected this work, so another person has to turn the appeal down.")
     with transaction.atomic():
-        held(assignment)
+        current = held(assignment)
         waiting = Appeal.objects.filter(pk=appeal.pk, answered_at=None)
         if not waiting.update(upheld=upheld, answer=answer, answered_by=by, answered_at=clock.now()):
             raise CounterpartError("This appeal is answered already; reload the page.")
@@ -86,7 +86,7 @@ def answer_appeal(appeal: Appeal, *, upheld: bool, answer: str, by: User) -> App
         verdict = "appeal upheld" if upheld else "appeal turned down"
         record(verdict, assignment, actor=str(by), appeal=appeal.pk)
         if upheld and rejection is None:
-            pay_for_lateness(assignment, reason=f"Appeal upheld: {answer}", by=by)
+            _pay_begun(current, words=LATE, verb="paid though late", reason=f"Appeal upheld: {answer}", by=by)
         elif upheld and rejection and rejection.holds:
             reverse(rejection, reason=f"Appeal upheld: {answer}", by=by)
     appeal.refresh_from_db()
@@ -117,14 +117,6 @@ def pay_for_begun(assignment: Assignment, *, reason: str, by: User) -> Payment:
     past the round's ceiling."""
     with transaction.atomic():
         return _pay_begun(held(assignment), words=OUTAGE, verb="lost in an outage", reason=reason, by=by)
-
-
-def pay_for_lateness(assignment: Assignment, *, reason: str, by: User) -> Payment:
-    """Pay for a HIT of the browser pool that another worker was given when its time ran out: as much as a bonus. It can
-    no longer be submitted. Raises CounterpartError for submitted work and where the worker has the HIT again,
-    CeilingError past the round's ceiling."""
-    with transaction.atomic():
-        return _pay_begun(held(assignment), words=LATE, verb="paid though late", reason=reason, by=by)
 
 
 def work_again(assignment: Assignment) -> AssignmentQuerySet:

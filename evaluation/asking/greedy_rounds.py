@@ -10,9 +10,7 @@ import logging
 from typing import Any
 
 import numpy as np
-from django.db import transaction
 
-from annotation.money.budget import locked
 from annotation.work.disputes import Pair, add_votes, pairs_with_room
 from annotation.work.judgments import BY_LEVEL, votes_in
 from core.errors import CounterpartError
@@ -81,13 +79,10 @@ def why_stopped(round: Round) -> str:
     return str(stopped["reason"])
 
 
-@transaction.atomic
 def _stop(round: Round, reason: str, actor: str) -> None:
-    held = locked(round)
-    held.summary[STOPPED] = _state(held) | {"reason": reason}
-    held.save(update_fields=["summary"])
-    record("stopped asking", held, actor=actor, reason=reason)
-    round.summary = held.summary
+    with round.held_for_summary() as held:
+        held.summary[STOPPED] = _state(held) | {"reason": reason}
+        record("stopped asking", held, actor=actor, reason=reason)
 
 
 def _state(round: Round) -> dict[str, Any]:

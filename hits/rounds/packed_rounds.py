@@ -131,16 +131,13 @@ def above_ceiling(packed: Round) -> dict[str, str]:
     return {"above_the_ceiling": f"{named}: publish refuses the round there. ({raise_it})"}
 
 
-@transaction.atomic
 def keep_prediction(round: Round, predicted: dict[str, Any], *, actor: str) -> dict[str, Any]:
     """Keep the prediction, JSON, with a round that has none; return the one that it has then."""
-    held = Round.objects.select_for_update(no_key=True).get(pk=round.pk)
-    if PREDICTED not in held.summary:
-        held.summary[PREDICTED] = predicted
-        held.save(update_fields=["summary"])
-        record("predicted", held, actor=actor)
-    round.summary = held.summary
-    kept: dict[str, Any] = held.summary[PREDICTED]
+    with round.held_for_summary() as held:
+        if PREDICTED not in held.summary:
+            held.summary[PREDICTED] = predicted
+            record("predicted", held, actor=actor)
+    kept: dict[str, Any] = round.summary[PREDICTED]
     return kept
 
 

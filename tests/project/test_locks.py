@@ -16,7 +16,7 @@ from annotation.money.payments import mark_reward_paid, owe, owe_bonus, withdraw
 from annotation.money.payroll import mark_wages, write_wages
 from annotation.people.admission import join_round
 from annotation.people.workers import exclude, readmit
-from annotation.review.appeals import pay_for_lateness
+from annotation.review.appeals import answer_appeal, ask_for_pay
 from annotation.review.decisions import decide
 from annotation.work.answers import save_draft
 from annotation.work.grading import accept
@@ -40,7 +40,7 @@ from dataset.verdicts import aggregate_round
 from evaluation.jobs import start_scoring_run
 from evaluation.models import Run
 from hits.models import Round, Seat
-from tests.annotation.answering import leased, right_answers
+from tests.annotation.answering import leased, lost, right_answers
 from tests.annotation.cast import answer, candidates
 from tests.annotation.money.moneyed import accepted, flagged, pooled, posted, submit
 from tests.crowd.framing import claimed, confirm
@@ -120,10 +120,14 @@ def test_a_decision_locks_the_round_and_the_work(person):
     assert locked_in_order(acts) == [Round, Assignment]
 
 
-@pytest.mark.parametrize("pay", [pay_for_outage, pay_for_lateness])
-def test_whoever_pays_for_lost_work_locks_it(person, pay):
+def test_whoever_pays_for_lost_work_locks_it(person):
     begun = leased(pooled())
-    assert locked_in_order(lambda: pay(begun, reason="The disk was full.", by=person)) == [Round, Assignment]
+    assert locked_in_order(lambda: pay_for_outage(begun, reason="No disk.", by=person)) == [Round, Assignment]
+    asked = ask_for_pay(
+        lost(make_round(begun.hit.round.pool.collection, name="other")), text="I had finished it.", actor="worker:x"
+    )
+    answered = locked_in_order(lambda: answer_appeal(asked, upheld=True, answer="Sorry.", by=person))
+    assert answered == [Round, Assignment]
 
 
 @pytest.mark.slow
