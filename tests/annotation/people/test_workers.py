@@ -25,15 +25,11 @@ from tests.annotation.money.moneyed import accepted, begin, posted
 from tests.factories import make_collection, make_round, make_worker
 
 
-def test_the_same_platform_id_is_the_same_worker(db):
+@pytest.mark.parametrize(("environment", "is_same"), [("sandbox", True), ("production", False)])
+def test_the_same_platform_id_is_the_same_worker_in_one_environment(db, environment, is_same):
     first = worker_for(channel="mturk", environment="sandbox", external_id="A1")
-    assert worker_for(channel="mturk", environment="sandbox", external_id="A1") == first
-    assert Worker.objects.count() == 1
-
-
-def test_another_environment_is_another_worker(db):
-    first = worker_for(channel="mturk", environment="sandbox", external_id="A1")
-    assert worker_for(channel="mturk", environment="production", external_id="A1") != first
+    assert (worker_for(channel="mturk", environment=environment, external_id="A1") == first) == is_same
+    assert Worker.objects.count() == 2 - is_same
 
 
 def test_a_platform_id_is_in_the_identity_alone(db):

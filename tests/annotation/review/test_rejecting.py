@@ -4,6 +4,7 @@ import ast
 import re
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -193,19 +194,17 @@ def test_what_the_platform_has_approved_cannot_be_rejected(person, platform, cha
         reject(work, **WORDS, by=person)
 
 
-def test_what_the_platform_approves_meanwhile_cannot_be_seconded(person, other, platform):
+@pytest.mark.parametrize(
+    ("pay", "message"),
+    [
+        (lambda work: Visit.objects.update(state="approved"), "approved"),
+        (partial(owe_bonus, amount=Decimal("0.65"), reason=COMPENSATION, actor="robin"), "was paid by a bonus"),
+    ],
+)
+def test_what_was_paid_meanwhile_cannot_be_seconded(person, other, platform, pay, message):
     rejection = proposed(posted(), person)
-    Visit.objects.update(state="approved")
-    with pytest.raises(CounterpartError, match="approved"):
-        second(rejection, by=other)
-    rejection.refresh_from_db()
-    assert rejection.is_proposal
-
-
-def test_what_a_bonus_has_paid_meanwhile_cannot_be_seconded(person, other, platform):
-    rejection = proposed(posted(), person)
-    owe_bonus(rejection.assignment, amount=Decimal("0.65"), reason=COMPENSATION, actor="robin")
-    with pytest.raises(CounterpartError, match="was paid by a bonus"):
+    pay(rejection.assignment)
+    with pytest.raises(CounterpartError, match=message):
         second(rejection, by=other)
     rejection.refresh_from_db()
     assert rejection.is_proposal
@@ -311,9 +310,8 @@ def test_an_appeal_needs_fit_words(rejection, text, message):
 
 
 def test_a_proposal_needs_no_appeal(person):
-    proposal = reject(flagged(pooled()), **WORDS, by=person, policy=MassPolicy(earliest=1, share=0.0))
     with pytest.raises(CounterpartError, match="nothing to appeal"):
-        make_appeal(proposal)
+        make_appeal(proposed(pooled(), person))
 
 
 def test_an_appeal_is_possible_for_thirty_days(rejection):
@@ -353,13 +351,10 @@ def test_an_appeal_that_is_upheld_pays_and_who_answered_it_is_an_event(rejection
     assert (event.subject, event.actor, event.data) == (subject_of(made.assignment), "sam", {"appeal": made.pk})
 
 
-def test_an_answer_needs_words(rejection, other):
-    with pytest.raises(CounterpartError, match="The answer is empty"):
-        answer_appeal(make_appeal(rejection), upheld=True, answer=" ", by=other)
-
-
-def test_an_appeal_is_answered_once(rejection, other, person):
+def test_an_appeal_is_answered_once_and_in_words(rejection, other, person):
     made = make_appeal(rejection)
+    with pytest.raises(CounterpartError, match="The answer is empty"):
+        answer_appeal(made, upheld=True, answer=" ", by=other)
     answer_appeal(made, upheld=True, answer="Sorry.", by=person)
     with pytest.raises(CounterpartError, match="is answered already"):
         answer_appeal(made, upheld=False, answer="No.", by=other)

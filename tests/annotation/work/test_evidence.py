@@ -233,16 +233,16 @@ def test_a_wrong_control_asks_for_a_person_and_rejects_nothing(submitted):
     assert Decision.objects.count() == Payment.objects.count() == 0
 
 
-def test_a_retired_control_does_not_count(submitted):
-    assignment = submitted(4, 4)
-    Control.objects.filter(polarity=Polarity.POSITIVE).update(state=Control.State.RETIRED)
-    assert grade(assignment) == 0
+READ_BEFORE = [ItemAnswer(Polarity.POSITIVE, 4, reported=False)]
 
 
-def test_a_control_that_was_retired_after_the_answers_were_read_does_not_count(submitted):
+@pytest.mark.parametrize(
+    ("state", "answers", "failures"), [("retired", None, 0), ("retired", READ_BEFORE, 0), ("suspected", None, 1)]
+)
+def test_a_suspected_control_counts_and_a_retired_one_does_not(submitted, state, answers, failures):
     assignment = submitted(4, 4)
-    Control.objects.filter(polarity=Polarity.POSITIVE).update(state=Control.State.RETIRED)
-    assert grade(assignment, answers=[ItemAnswer(Polarity.POSITIVE, 4, reported=False)]) == 0
+    Control.objects.filter(polarity=Polarity.POSITIVE).update(state=state)
+    assert grade(assignment, answers=answers) == failures
 
 
 def test_a_control_that_the_worker_judged_before_does_not_count_as_right(submitted):
@@ -251,12 +251,6 @@ def test_a_control_that_the_worker_judged_before_does_not_count_as_right(submitt
     grade(assignment)
     assignment.refresh_from_db()
     assert (assignment.state, Payment.objects.count()) == (State.FLAGGED, 0)
-
-
-def test_a_suspected_control_still_counts(submitted):
-    assignment = submitted(4, 4)
-    Control.objects.filter(polarity=Polarity.POSITIVE).update(state=Control.State.SUSPECTED)
-    assert grade(assignment) == 1
 
 
 def test_candidates_are_never_graded(submitted):

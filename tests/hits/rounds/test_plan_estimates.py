@@ -31,24 +31,29 @@ def plan(**more) -> RoundParameters:
     return RoundParameters(**(order | {"control_depth": 10} | more))
 
 
-def test_a_control_depth_beyond_the_gallery_is_refused_before_anything_is_searched(zoo):
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [({"control_depth": 11}, "10 images and 30 captions"), ({"annotators": "emb"}, "not trained yet: emb")],
+)
+def test_what_no_search_can_do_is_refused_before_anything_is_searched(zoo, change, message):
     make_annotator("vilt", "vilt", checkpoint="weights.npz")
-    with pytest.raises(CounterpartError, match="10 images and 30 captions"):
-        estimate_plan(plan(control_depth=11))
+    make_annotator("emb", "embedding")
+    with pytest.raises(CounterpartError, match=message):
+        estimate_plan(plan(**change))
 
 
-def test_a_cross_encoder_scores_every_query_with_the_whole_gallery(zoo):
+@pytest.mark.parametrize(
+    ("change", "pairs"),
+    [
+        ({"annotators": "vilt,words"}, 4 * 30 + 6 * 10),
+        ({"cascade": "words", "cascade_depth": 20}, 4 * 20 + 6 * 10),  # there are only 10 images
+    ],
+)
+def test_a_cross_encoder_scores_every_query_with_the_whole_gallery_or_the_lists_of_a_cascade(zoo, change, pairs):
     make_annotator("vilt", "vilt", checkpoint="weights.npz")
     make_annotator("words", "overlap")
-    (scoring,) = estimate_plan(plan(annotators="vilt,words")).scorings
-    assert (scoring.annotator, scoring.pairs, scoring.seconds) == ("vilt", 4 * 30 + 6 * 10, None)
-
-
-def test_a_cascade_limits_the_pairs_to_its_lists(zoo):
-    make_annotator("vilt", "vilt", checkpoint="weights.npz")
-    make_annotator("words", "overlap")
-    (scoring,) = estimate_plan(plan(cascade="words", cascade_depth=20)).scorings
-    assert scoring.pairs == 4 * 20 + 6 * 10  # there are only 10 images
+    (scoring,) = estimate_plan(plan(**change)).scorings
+    assert (scoring.annotator, scoring.pairs, scoring.seconds) == ("vilt", pairs, None)
 
 
 def test_the_time_is_by_the_pace_of_the_latest_search(zoo):
@@ -57,12 +62,6 @@ def test_the_time_is_by_the_pace_of_the_latest_search(zoo):
     Retrieval.objects.update(seconds=300)
     assert estimate_plan(plan()).scorings[0].seconds == 90
     assert estimate_plan(plan(queries="queries")).scorings[0].seconds == 300
-
-
-def test_an_annotator_that_has_to_be_trained_first_is_refused(zoo):
-    make_annotator("emb", "embedding")
-    with pytest.raises(CounterpartError, match="not trained yet: emb"):
-        estimate_plan(plan(annotators="emb"))
 
 
 def test_hits_and_rewards_are_bounded_by_what_is_pooled(two):

@@ -1,7 +1,6 @@
 """What a refusal of MTurk means for the call: try again, look whether it took effect, or give up; and no secret."""
 
 from dataclasses import replace
-from datetime import timedelta
 from decimal import Decimal
 
 import pytest
@@ -17,28 +16,22 @@ FUNDS = {"TurkErrorCode": "AWS.MechanicalTurk.InsufficientFunds"}
 
 
 @pytest.mark.parametrize(
-    ("status", "name", "details", "retry_after"),
-    [(400, "ThrottlingException", {}, THROTTLED_PAUSE), (429, "Odd", {}, THROTTLED_PAUSE)]
-    + [(400, "RequestError", FUNDS, FUNDS_PAUSE)],
+    ("status", "name", "details", "may_have_acted", "is_final", "retry_after"),
+    [
+        (400, "ThrottlingException", {}, False, False, THROTTLED_PAUSE),
+        (429, "Odd", {}, False, False, THROTTLED_PAUSE),
+        (400, "RequestError", FUNDS, False, False, FUNDS_PAUSE),
+        (500, "Odd", {}, True, False, None),
+        (400, "ServiceFault", {}, True, False, None),
+        (400, "InternalFailure", {}, True, False, None),
+        (400, "RequestError", {}, False, True, None),
+    ],
 )
-def test_a_call_that_was_refused_for_now_is_tried_again_after_a_pause(status, name, details, retry_after: timedelta):
-    error = refusal_of(answer(status, name) | details)
-    assert (error.reached, error.permanent, error.retry_after) == (False, False, retry_after)
-
-
-@pytest.mark.parametrize(("status", "name"), [(500, "Odd"), (400, "ServiceFault"), (400, "InternalFailure")])
-def test_a_call_at_which_mturk_failed_may_have_taken_effect(status, name):
-    error = refusal_of(answer(status, name))
-    assert (error.reached, error.permanent) == (True, False)
-
-
-def test_a_call_that_mturk_understood_and_refused_is_not_tried_again():
-    error = refusal_of(answer(400, "RequestError"))
-    assert (error.reached, error.permanent) == (False, True)
-
-
-def answer(status: int, name: str) -> dict:
-    return {"Error": {"Code": name}, "ResponseMetadata": {"HTTPStatusCode": status}}
+def test_only_a_call_that_mturk_understood_and_refused_is_not_tried_again(
+    status, name, details, may_have_acted, is_final, retry_after
+):
+    error = refusal_of({"Error": {"Code": name}, "ResponseMetadata": {"HTTPStatusCode": status}} | details)
+    assert (error.reached, error.permanent, error.retry_after) == (may_have_acted, is_final, retry_after)
 
 
 @pytest.mark.parametrize(

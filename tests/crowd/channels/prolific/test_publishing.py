@@ -49,18 +49,14 @@ def test_the_fees_are_those_of_prolifics_calculator(rehearsal, commit):
     assert ask_funds("prolific", "emulator").amount == Decimal("10000") - 3 * made.seat_cost
 
 
-def test_a_round_without_a_stated_time_is_not_published(rehearsal):
-    made = make_round(hits=2, published=False, reward="2.00")
-    with pytest.raises(CommandError, match="--expected-minutes"):
-        call_command("publish", made.name, channel="prolific", environment="emulator")
-    assert rehearsal.studies() == []
-
-
-def test_a_reward_below_prolifics_floor_is_not_published(rehearsal):
+@pytest.mark.parametrize(
+    ("time", "message"), [({}, "--expected-minutes"), ({"expected_minutes": Decimal(10)}, r"\$8.00 .*\$1.34")]
+)
+def test_a_round_without_a_stated_time_or_below_prolifics_floor_is_not_published(rehearsal, time, message):
     made = make_round(hits=2, published=False, reward="1.00")
     type(made).objects.update(wage_floor=0)
-    with pytest.raises(CommandError, match=r"\$8.00 .*\$1.34"):
-        call_command("publish", made.name, channel="prolific", environment="emulator", expected_minutes=Decimal(10))
+    with pytest.raises(CommandError, match=message):
+        call_command("publish", made.name, channel="prolific", environment="emulator", **time)
     assert rehearsal.studies() == []
 
 
