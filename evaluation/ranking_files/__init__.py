@@ -43,6 +43,8 @@ def stream_rankings(
 
 def ids_of(collection: Collection) -> Ids:
     """Return the collection's own ids, with the database ids that they mean."""
-    images = collection.images.gallery()
-    captions = collection.captions.gallery()
-    return Ids(*(Keys(dict(rows.values_list("key", "pk").iterator())) for rows in (images, captions)))
+    images, captions = (
+        Keys(dict(rows.gallery().values_list("key", "pk").iterator()))
+        for rows in (collection.images, collection.captions)
+    )
+    return Ids(images, captions)

@@ -95,6 +95,21 @@ def test_every_form_of_a_file_gives_the_same_rankings(tmp_path, monkeypatch, for
     assert rankings[T2I].items.tolist() == [[1, -1, -1], [3, 1, 2]]
 
 
+def test_no_block_holds_more_than_its_share(tmp_path, monkeypatch):
+    monkeypatch.setattr(ranking_blocks, "SIZE", 3)
+    parts = list(stream_rankings(as_json(tmp_path / "model"), IDS))
+    assert len(parts) > 2
+    assert max((block.rankings.items >= 0).sum() for block in parts) <= 6
+
+
+def test_scores_of_arrays_and_tables_are_kept(tmp_path):
+    np.savez(tmp_path / "a.npz", i2t_queries=[2, 1], i2t_items=[[10, 11], [12, -1]], i2t_scores=[[3, 1], [2, 0]])
+    table = {"direction": ["i2t"] * 2, "query": [2, 1], "items": [[10, 11], [12]], "scores": [[3.0, 1.0], [2.0]]}
+    pq.write_table(pa.table(table), tmp_path / "a.parquet")
+    for name in ("a.npz", "a.parquet"):
+        assert read_rankings(tmp_path / name, IDS)[I2T].scores.tolist() == [[2, -np.inf], [3, 1]]
+
+
 def test_a_run_is_ordered_by_scores_then_lines_and_keeps_its_scores(tmp_path):
     path = tmp_path / "mine.trec"
     path.write_text("1 Q0 10 1 0.5 me\n1 Q0 12 2 0.75 me\n1 Q0 11 3 5e-1 me\n")
@@ -150,6 +165,15 @@ def test_a_run_whose_lists_of_an_image_and_a_caption_are_mixed_is_refused_with_t
         ("a.run", "1 Q0 99 1 0.5 me\n", r"1 id of a.run \(i2t\).*: 99"),
         ("a.run", "10 Q0 11 1 0.5 me\n", "1 query "),
         ("a.run", "\n\n", "a.run ranks no query"),
+        ("a.json", '{"i2t": {', "a.json is not valid JSON"),
+        ("a.json", '{"top": {}}', 'has neither "i2t" nor "t2i"'),
+        ("a.json", '{"i2t": [1]}', '"i2t" of a.json is not an object of query'),
+        ("a.json", '{"i2t": {"1": 10}}', '"i2t" of a.json is not an object of query'),
+        ("a.json", '{"i2t": {"1": [10.5]}}', "10.5"),
+        ("a.json", '{"i2t": {"1": [true]}}', "invalid id True"),
+        ("a.json", '{"i2t": {"1": [[10]]}}', "a.json: .*lists"),
+        ("a.json", '{"i2t": {"9": [10]}}', r"1 id of a.json \(i2t\).*: 9"),
+        ("a.json", '{"i2t": {"1": [10, 77, -1]}}', "2 ids of a.json .*: -1, 77"),
     ],
 )
 def test_bad_files_are_refused_by_name_and_place(tmp_path, name, content, message):
