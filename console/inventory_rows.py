@@ -23,10 +23,9 @@ from console.annotators.schemas import (
     searches,
 )
 from console.api.row_fields import Named
-from console.batch_dependants import files_of_pictures, unused_files
 from console.collections.schemas import CollectionAnswer, counted_collections, with_sources
 from console.home.resources import JobAnswer
-from console.import_rows import Batches, Sources, rename_taught
+from console.import_rows import Batches, Sources, files_of_pictures, rename_taught, unused_files
 from console.pagination import count_of
 from console.rounds.schemas import RoundAnswer, RoundDetail, RoundState, counted_rounds, with_states
 from console.things import Figures, Thing
