@@ -7,6 +7,7 @@ from typing import Annotated
 
 import pandas as pd
 
+from annotation.work.judgments import answers_in
 from core.errors import CounterpartError, some_of
 from core.parameters import POSITIONAL, Option, Parameters
 from core.progress import Progress
@@ -19,6 +20,7 @@ from dataset.models import Version
 from dataset.versions.version_files import query_ids
 from hits.models import Round
 from hits.task_types import require_pairs
+from hits.task_types.task_type import TaskType
 from mitl.models import Annotator, Direction, Proposal
 
 
@@ -110,6 +112,16 @@ def read_answers(named: AnswersParameters, *, progress: Progress) -> Answered:
             f"{judged.name} has no judgments that count, of {len(judged.answers)}. Analyse it once work is accepted."
         )
     return judged
+
+
+def round_of_task(name: str, task: TaskType) -> Round:
+    """Return a round of a type of task. Raises CounterpartError for one of another, and if no judgment counts."""
+    found = Round.objects.named(name)
+    if found.task != task.name:
+        raise CounterpartError(f"Round {found} has the task {found.task}; pack one with --task {task}.")
+    if not answers_in(found).counted().exists():
+        raise CounterpartError(f"Round {found} has no judgments that count. Analyse it once work is accepted.")
+    return found
 
 
 def _of_rounds(names: Sequence[str]) -> Answered:

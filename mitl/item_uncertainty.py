@@ -23,6 +23,7 @@ from counterpart_annotators.plain import PlainCaption, PlainImage
 from mitl.annotators import load
 from mitl.models import Annotator
 from mitl.search.gallery import SearchGallery
+from mitl.search.tuning import places_of_pairs
 from mitl.training.examples import WORST_POSITIVE_GRADE
 
 PART = "uncertainty"
@@ -83,10 +84,8 @@ def count_positives(
 
     Of a source with levels, 1 and 2 are matches. Raises CounterpartError for an unknown source.
     """
-    pairs = known_pairs(collection, source, max_grade=WORST_POSITIVE_GRADE)
-    inside = np.isin(pairs[:, 0], gallery.image_ids) & np.isin(pairs[:, 1], gallery.caption_ids)
-    images = np.searchsorted(gallery.image_ids, pairs[inside, 0])
-    captions = np.searchsorted(gallery.caption_ids, pairs[inside, 1])
+    known = known_pairs(collection, source, max_grade=WORST_POSITIVE_GRADE)
+    images, captions = places_of_pairs(known, gallery.image_ids, gallery.caption_ids).T
     n = len(gallery.image_ids)
     m = len(gallery.caption_ids)
     return np.bincount(images, minlength=n), np.bincount(captions, minlength=m)

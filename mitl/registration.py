@@ -13,7 +13,7 @@ from django.db import transaction
 
 from core.errors import CounterpartError, some_of
 from core.events import record
-from core.files.stored_files import StoredFile, whole_file, write_arrays
+from core.files.stored_files import StoredFile, check_new_file, whole_file, write_arrays
 from core.parameters import OFF_PAGE, POSITIONAL, Option, Parameters, choices, clean
 from core.text import NameField, check_name, counted
 from core.untrusted import read_json
@@ -121,10 +121,7 @@ def export_annotator(annotator: Annotator, path: Path, *, half: bool = False) ->
     ``half``: floats in 16 bits, half the size; embeddings then differ in about their fourth digit.
     Raises CounterpartError for an annotator without weights, another suffix, or an existing file.
     """
-    if path.suffix != ".npz":
-        raise CounterpartError(f"Annotators are exported as .npz, not {path.name!r}; change the suffix.")
-    if path.exists():
-        raise CounterpartError(f"{path} already exists; remove it, or choose another name.")
+    check_new_file(path, ".npz", "Annotators")
     if not annotator.checkpoint:
         raise CounterpartError(f"{annotator} has no weights to export; train it first (train_annotator).")
     arrays = stored_arrays(annotator)
@@ -138,8 +135,6 @@ def export_annotator(annotator: Annotator, path: Path, *, half: bool = False) ->
         "trained_on": annotator.trained_on,
         "sha256": digest(arrays),
     }
-    if not path.absolute().parent.is_dir():
-        raise CounterpartError(f"The folder {path.parent} does not exist; create it first.")
     with whole_file(path) as part:
         np.savez_compressed(part, allow_pickle=False, **arrays, **{LABEL: as_bytes(json.dumps(label, sort_keys=True))})
     return path.stat().st_size

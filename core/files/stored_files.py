@@ -173,6 +173,17 @@ def local_copy(stored: StoredFile) -> Path:
     return cached
 
 
+def check_new_file(path: Path, suffix: str, what: str) -> None:
+    """Raise CounterpartError unless the path ends in the suffix, nothing is there, and its folder exists; ``what`` is
+    to be written, in the plural."""
+    if path.suffix != suffix:
+        raise CounterpartError(f"{what} are written as {suffix}, not {path.name!r}; change the suffix.")
+    if path.exists():
+        raise CounterpartError(f"{path} already exists; remove it, or choose another name.")
+    if not path.absolute().parent.is_dir():
+        raise CounterpartError(f"The folder {path.parent} does not exist; create it first.")
+
+
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
     """Give a path to write to. The file appears at ``path`` when the body is over; if it raises, nothing is left.

@@ -1,15 +1,16 @@
 """Determinate captions: for each caption of a round that asks about captions alone, the share of yes."""
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 from django.db.models import Count, Q
 
 from annotation.work.judgments import answers_in
-from core.errors import CounterpartError
 from core.parameters import POSITIONAL, Parameters
 from core.progress import Progress
 from evaluation.analyses import Findings, text_table
+from evaluation.answered import round_of_task
 from hits.models import Round
 from hits.question import Level
 from hits.task_types.determinate import DETERMINATE
@@ -28,13 +29,9 @@ def analyse(parameters: DeterminateParameters, *, progress: Progress) -> Finding
 
     Raises CounterpartError for a round of another task, and if no judgment counts.
     """
-    found = Round.objects.named(parameters.round)
-    if found.task != DETERMINATE.name:
-        raise CounterpartError(f"Round {found} has the task {found.task}; pack one with --task {DETERMINATE}.")
+    found = round_of_task(parameters.round, DETERMINATE)
     progress("reading judgments", 0, None)
     rows = _rows(found)
-    if not rows:
-        raise CounterpartError(f"Round {found} has no judgments that count. Analyse it once work is accepted.")
     determinate = sum(row["determinate"] for row in rows)
     figures = {
         "round": found.name,
@@ -43,9 +40,10 @@ def analyse(parameters: DeterminateParameters, *, progress: Progress) -> Finding
         "determinate": determinate,
         "mean share of yes": float(f"{sum(row['yes'] for row in rows) / len(rows):.4f}"),
     }
-    table = text_table(["share of yes", "captions"], [[share, str(count)] for share, count in _by_share(rows).items()])
+    by_share = Counter(f"{share:.2f}" for share in sorted((row["yes"] for row in rows), reverse=True))
+    table = text_table(["share of yes", "captions"], [[share, str(count)] for share, count in by_share.items()])
     text = f"{determinate:,} of {len(rows):,} captions are determinate by more than half of their votes.\n\n{table}"
-    bars = [{"name": share, "value": count} for share, count in _by_share(rows).items()]
+    bars = [{"name": share, "value": count} for share, count in by_share.items()]
     chart = bar_chart(
         f"Determinate captions of round {found}", "Captions by their share of yes", {"": bars}, x="captions"
     )
@@ -61,11 +59,3 @@ def _rows(round: Round) -> list[dict[str, Any]]:
         {"caption": key, "text": text, "votes": votes, "yes": yes / votes, "determinate": 2 * yes > votes}
         for key, text, votes, yes in counts
     ]
-
-
-def _by_share(rows: list[dict[str, Any]]) -> dict[str, int]:
-    shares = sorted((row["yes"] for row in rows), reverse=True)
-    counts: dict[str, int] = {}
-    for share in shares:
-        counts[f"{share:.2f}"] = counts.get(f"{share:.2f}", 0) + 1
-    return counts

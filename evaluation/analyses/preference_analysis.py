@@ -11,6 +11,7 @@ from core.parameters import POSITIONAL, Parameters
 from core.progress import Progress
 from counterpart_statistics.preference import bradley_terry_intervals
 from evaluation.analyses import Findings, shown, text_table
+from evaluation.answered import round_of_task
 from hits.models import Round
 from hits.task_types.ranking_preference import PREFERENCE, SYSTEMS
 from mitl.charts.bars import bar_chart
@@ -29,13 +30,9 @@ def analyse(parameters: PreferenceParameters, *, progress: Progress) -> Findings
     Raises CounterpartError for a round of another task, if no judgment counts, and while a ranking was never preferred
     to the others, or always.
     """
-    found = Round.objects.named(parameters.round)
-    if found.task != PREFERENCE.name:
-        raise CounterpartError(f"Round {found} has the task {found.task}; pack one with --task {PREFERENCE}.")
+    found = round_of_task(parameters.round, PREFERENCE)
     progress("reading judgments", 0, None)
     wins = wins_of(found)
-    if not wins.sum():
-        raise CounterpartError(f"Round {found} has no judgments that count. Analyse it once work is accepted.")
     try:
         strengths = bradley_terry_intervals(wins)
     except ValueError as error:

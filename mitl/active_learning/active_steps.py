@@ -27,7 +27,7 @@ from mitl.active_learning.active_parameters import CORE_SET, RANDOM, ActiveParam
 from mitl.annotators import module_of, open_stored, weights_of
 from mitl.hosting.plain_rows import plain_captions, plain_images
 from mitl.models import Annotator
-from mitl.search.tuning import SPLIT
+from mitl.search.tuning import SPLIT, places_of_pairs
 from mitl.training.examples import WORST_POSITIVE_GRADE, Validation, read_examples
 
 TEST = "test"
@@ -82,19 +82,17 @@ def read_measured(collection: Collection, split: str, positives: str) -> Trainin
     """
     images = list(collection.images.filter(split=split).order_by("pk"))
     captions = list(collection.captions.filter(image__split=split).order_by("pk"))
-    ids = [np.array([row.pk for row in rows], dtype=np.int64) for rows in (images, captions)]
-    pairs = known_pairs(collection, positives, max_grade=WORST_POSITIVE_GRADE)
-    pairs = pairs[np.isin(pairs[:, 0], ids[0]) & np.isin(pairs[:, 1], ids[1])]
+    known = known_pairs(collection, positives, max_grade=WORST_POSITIVE_GRADE)
+    pairs = places_of_pairs(known, [row.pk for row in images], [row.pk for row in captions])
     if not len(pairs):
         raise CounterpartError(
             f"The source {positives!r} has no matches among the {counted(len(images), 'image')} of the split {split};"
             " pass --positives with another source, or --split with another split."
         )
-    places = np.stack([np.searchsorted(side, column) for side, column in zip(ids, pairs.T, strict=True)], axis=1)
     return TrainingSet(
         plain_images(images),
         plain_captions(captions, {image.pk: image.key for image in images}),
-        places,
+        pairs,
         np.ones(len(pairs), dtype=np.float32),
     )
 

@@ -61,18 +61,15 @@ class Estimate:
         kept = f", {self.kept:,} of them scored already" if self.kept else ""
         rate = f"{self.pairs_a_second:,.{0 if self.pairs_a_second >= 10 else 2}f} pairs a second on {self.device}"
         measured = f"measured on {counted(self.measured_batches, 'batch', 'batches')}"
-        price = self._price_as_text()
+        remaining = (self.pairs - self.kept) * (self.price or 0)
+        price = (
+            f", at a price of about {remaining:,.2f}, less for pairs that were paid for before" if self.price else ""
+        )
         text = f"{self.annotator}: {number}{kept}, about {_duration(self.seconds)} at {rate} ({measured}){price}"
         if not self.cascaded:
             return f"{text}."
         shorter = _duration(self.cascaded / self.pairs_a_second)
         return f"{text}; with --cascade A at most {self.cascaded:,} pairs, about {shorter}."
-
-    def _price_as_text(self) -> str:
-        if not self.price:
-            return ""
-        price = (self.pairs - self.kept) * self.price
-        return f", at a price of about {price:,.2f}, less for pairs that were paid for before"
 
 
 def estimate(annotator: str, scoring: Scoring, cascade: Cascade | None, *, device: str) -> Estimate:
@@ -103,10 +100,8 @@ def measure_pace(scoring: Scoring) -> Pace:
     Their scores are not kept. No more batches are timed than the pairs make. Scores that record their own pace are
     only timed if nothing is recorded yet.
     """
-    return scoring.scores.pace() or _timed(scoring)
-
-
-def _timed(scoring: Scoring) -> Pace:
+    if recorded := scoring.scores.pace():
+        return recorded
     scoring.score(*_some_batch(scoring, 0))
     most = max(FEWEST_TIMED, len(scoring.pairs) // scoring.batch_size)
     pairs = 0
@@ -249,8 +244,7 @@ def _first_lists(search: Search, annotator: Annotator, actor: str, progress: Pro
 
 
 def _stored_first_lists(search: Search) -> BothLists | None:
-    cascade = search.cascade
-    if cascade is None:
+    if (cascade := search.cascade) is None:
         return None
     deep = retrievals_of(search, cascade.annotator).filter(depth__gte=cascade.depth).first()
     return {side: lists.top(cascade.depth) for side, lists in load_lists(deep).items()} if deep else None

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from core.errors import CounterpartError
 from core.progress import Progress, silent
@@ -57,13 +57,13 @@ def validation_blocks(
     keys = {image.pk: image.key for image in images}
     return ValidationScores(
         opened.scores(plain_images(images), plain_captions(captions, keys), progress=progress),
-        _places_of_pairs(
+        places_of_pairs(
             known_pairs(collection, Match.ORIGINAL), [row.pk for row in images], [row.pk for row in captions]
         ),
     )
 
 
-def _places_of_pairs(pairs: NDArray[np.int64], images: list[int], captions: list[int]) -> NDArray[np.int64]:
+def places_of_pairs(pairs: NDArray[np.int64], images: ArrayLike, captions: ArrayLike) -> NDArray[np.int64]:
     """Turn pairs of ids into places, leaving out pairs that are not of these images and captions (rising ids)."""
     inside = pairs[np.isin(pairs[:, 0], images) & np.isin(pairs[:, 1], captions)]
     return np.stack([np.searchsorted(images, inside[:, 0]), np.searchsorted(captions, inside[:, 1])], axis=1)

@@ -6,7 +6,7 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.errors import CounterpartError
-from core.files.stored_files import whole_file
+from core.files.stored_files import check_new_file, whole_file
 from mitl.models import Retrieval
 from mitl.search.gallery import rankings_of
 
@@ -27,12 +27,7 @@ class Command(ActCommand):
     def act(self, **options: Any) -> dict[str, Any]:
         number = options["retrieval"]
         path = options["file"]
-        if path.suffix != ".json":
-            raise CounterpartError(f"Rankings are written as .json, not {path.name!r}; change the suffix.")
-        if path.exists():
-            raise CounterpartError(f"{path} already exists; remove it, or choose another name.")
-        if not path.absolute().parent.is_dir():
-            raise CounterpartError(f"The folder {path.parent} does not exist; create it first.")
+        check_new_file(path, ".json", "Rankings")
         retrieval = Retrieval.objects.select_related("annotator", "collection").filter(pk=number).first()
         if retrieval is None:
             raise CounterpartError(f"Unknown search {number}; list retrievals shows the existing ones.")
