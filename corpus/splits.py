@@ -49,6 +49,17 @@ def split_of_folder(name: str) -> str:
     return "train" if TRAINING_OF_A_YEAR.fullmatch(word) else FOLDED.get(word, "")
 
 
+def split_of_path(file_name: str) -> str:
+    """Return the split that the first folder of a path says, or ""; of a path of some machine one of the last two.
+
+    >>> split_of_path("data/train/cats/1.jpg"), split_of_path("/home/dev/images/1.jpg")
+    ('train', '')
+    """
+    folders = PurePosixPath(file_name.replace("\\", "/")).parts[:-1]
+    is_whole = folders and (folders[0] == "/" or folders[0].endswith(":"))
+    return next(filter(None, map(split_of_folder, folders[-2:] if is_whole else folders)), "")
+
+
 def splits_of_folders(pictures: Collection[str]) -> dict[str, str]:
     """Map the paths of pictures to the splits that their folders say: the first folders in which they differ, where one
     of those has the name of a split, or one above all of them."""

@@ -54,8 +54,9 @@ def _in_eight_bits(picture: Pillow.Image) -> Pillow.Image:
     8 bits that Pillow has reduced the others to."""
     transparent = picture.info.get("transparency")
     if picture.mode.startswith(("I", "F")):
-        grey = np.nan_to_num(np.asarray(picture).astype(np.float64)).clip(0)
-        white = _white(picture, float(grey.max(initial=0)))
+        grey = np.asarray(picture).astype(np.float64)
+        white = _white(picture, float(grey.max(initial=0, where=np.isfinite(grey))))
+        grey = np.nan_to_num(grey, posinf=white).clip(0)
         scaled = Pillow.fromarray((grey / white * 255 + 0.5).astype(np.uint8))
         if transparent is not None:
             scaled.putalpha(Pillow.fromarray(np.where(grey == transparent, 0, 255).astype(np.uint8)))

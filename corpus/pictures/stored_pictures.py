@@ -4,7 +4,7 @@ import hashlib
 import os
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -184,7 +184,8 @@ def _holds(path: str, content: bytes) -> bool:
 
 def find_pictures(folder: Path, file_names: Mapping[str, str]) -> dict[str, Path | None]:
     """Find each image's file in ``folder``: at the path that its name is, else the only file of that name anywhere
-    below that no other image's path is; None where it is missing. Letter case counts unless nothing else differs.
+    below that no other image's path is, whose folders agree best, as paths of another machine do; None where it is
+    missing. Letter case counts unless nothing else differs.
 
     Raises CounterpartError if ``folder`` is not a folder, for a name that is found twice or points outside, and for
     different names that find the same file.
@@ -192,12 +193,12 @@ def find_pictures(folder: Path, file_names: Mapping[str, str]) -> dict[str, Path
     if not folder.is_dir():
         raise CounterpartError(f"{folder} is not a folder. Pass the folder of pictures to --images.")
     # os.path rather than Path: it returns False for a name that the file system cannot represent
-    found = {key: folder / name if os.path.isfile(folder / name) else None for key, name in file_names.items()}
-    _check_inside(folder, file_names, found)
+    paths = ((key, folder / name.lstrip("/")) for key, name in file_names.items())
+    found = {key: path if os.path.isfile(path) else None for key, path in paths}
     missing = {key: name for key, name in file_names.items() if found[key] is None}
     if missing:
         found |= _found_below(folder, missing, taken={path for path in found.values() if path})
-        _check_inside(folder, missing, found)
+    _check_inside(folder, file_names, found)
     return found
 
 
@@ -217,7 +218,8 @@ def _found_below(folder: Path, missing: Mapping[str, str], *, taken: set[Path]) 
         asked = comparable(name.replace("\\", "/"))
         last = asked.rpartition("/")[2]
         places = exact.get(last) or folded.get(last.casefold(), [])
-        places = [path for path in places if comparable(path.as_posix()).endswith(f"/{asked}")] or places
+        agree = [len(_shared_end(asked, comparable(path.as_posix()))) for path in places]
+        places = [path for path, parts in zip(places, agree, strict=True) if parts == max(agree)]
         if places:
             found[key] = places[0]
             names_of.setdefault(places[0], set()).add(asked)
@@ -228,6 +230,11 @@ def _found_below(folder: Path, missing: Mapping[str, str], *, taken: set[Path]) 
     shared = {path.relative_to(folder): sorted(names) for path, names in names_of.items() if len(names) > 1}
     _check_clear("found by several names", [f"{path} ({some_of(names)})" for path, names in shared.items()])
     return found
+
+
+def _shared_end(path: str, other: str) -> Sequence[str]:
+    """Return the last parts that two paths share, the last first."""
+    return os.path.commonprefix([one.split("/")[::-1] for one in (path, other)])
 
 
 def _check_clear(what: str, doubtful: list[str]) -> None:
@@ -244,7 +251,7 @@ def _check_inside(folder: Path, names: Mapping[str, str], found: Mapping[str, Pa
         name
         for key, name in names.items()
         if ".." in Path(name).parts
-        or Path(name).is_absolute()
+        or (Path(name).is_absolute() and found[key] is None)
         or ((path := found[key]) and not path.resolve().is_relative_to(root))
     ]
     if outside:

@@ -175,5 +175,6 @@ class CaptionSearch:
         root = self._notes.pictures / UNPACKED
         archives = [file for name in inside(folder, *ARCHIVES, ".gz") if is_archive(file := folder / name)]
         for archive in archives if folder != root else []:
-            unpacked(archive, self._notes, progress, within=archive.name.partition(".")[0])
+            within = archive.relative_to(folder)
+            unpacked(archive, self._notes, progress, within=f"{within.parent / within.name.partition('.')[0]}")
         return root if archives and folder != root else None

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from core.errors import some_of
 from core.text import trimmed
 from core.untrusted import unstorable
-from corpus.splits import split_of_folder
+from corpus.splits import split_of_path
 from counterpart_metrics.text_files import bare
 
 MAX_KEY = 120
@@ -111,8 +111,7 @@ def _split(value: object, file_name: str) -> str:
     """Return the split of an image, or that of the folder that its file is in."""
     if value:
         return _storable(value, "split", MAX_SPLIT)
-    folder, slash, _name = file_name.partition("/")
-    return split_of_folder(folder) if slash else ""
+    return split_of_path(file_name)
 
 
 def _storable(value: object, what: str, longest: int) -> str:

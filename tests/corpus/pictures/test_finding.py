@@ -30,6 +30,7 @@ def test_the_path_goes_first_and_then_the_only_file_of_that_name(folder):
     names = ("train/0001.jpg", "test/0001.jpg", "images/7.JPG", "8.jpg", "none.jpg")
     assert found(folder, *names) == ["train/0001.jpg", "test/0001.jpg", "deep/er/7.JPG", "8.jpg", None]
     assert found(folder, "coco\\deep\\7.jpg") == ["deep/er/7.JPG"]
+    assert found(folder, "/ann/train/0001.jpg", "C:\\ann\\test\\0001.jpg") == ["train/0001.jpg", "test/0001.jpg"]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +71,7 @@ def test_a_picture_of_every_format_is_stored_by_its_content(db, form):
 
 @pytest.mark.parametrize(
     ("mode", "values"),
-    [("F", [0.0, 0.5, 1.0]), ("F", [0.0, 127.5, 255.0]), ("F", [-1.0, 32767.5, 65535.0]), ("F", [np.nan, 5e5, 1e6])]
+    [("F", [0.0, 0.5, 1.0]), ("F", [0.0, 127.5, 255.0]), ("F", [-1.0, 32767.5, 65535.0]), ("F", [np.nan, 0.5, np.inf])]
     + [("I", [0, 128, 255]), ("I", [0, 32767, 65535]), ("I", [-5, 500_000, 1_000_000]), ("I;16", [0, 32767, 65535])],
 )
 def test_grey_of_every_depth_goes_from_black_to_white(mode, values):

@@ -100,9 +100,27 @@ def zipped_table(folder):
 
 
 def image_folder_by_splits(folder):
-    picture_folder(folder, "Training/0.jpg", "validation/0.jpg", "test/0.jpg")
+    picture_folder(folder / "data", "Training/0.jpg", "validation/0.jpg", "test/0.jpg")
     for split in ("Training", "validation", "test"):
-        jsonl(folder / split / "metadata.jsonl", {"file_name": "0.jpg", "text": ["a cat", "a bear"]})
+        jsonl(folder / "data" / split / "metadata.jsonl", {"file_name": "0.jpg", "text": ["a cat", "a bear"]})
+    return folder
+
+
+def table_of_names_alone(folder):
+    picture_folder(folder, "train/0.jpg", "test/1.jpg", "test/2.jpg")
+    written(folder / "captions.csv", "image,caption\n0.jpg,a cat\ntest\\1.jpg,a dog\n/ann/2.jpg,a dog\n")
+    return folder
+
+
+def shards_by_splits(folder):
+    for split, color in {"train": "red", "test": "blue"}.items():
+        written(folder / "0.txt", "a cat")
+        (folder / "0.jpg").write_bytes(picture(color))
+        (folder / split).mkdir()
+        with tarfile.open(folder / split / "0000.tar", "w") as tar:
+            for name in ("0.txt", "0.jpg"):
+                tar.add(folder / name, name)
+                (folder / name).unlink()
     return folder
 
 
@@ -116,6 +134,8 @@ def table_above_folders_of_splits(folder):
     ("make", "expected"),
     [
         (webdataset, ("folder", 2, 2, 2, {"train": 1, "test": 1})),
+        (shards_by_splits, ("folder", 2, 2, 2, {"train": 1, "test": 1})),
+        (table_of_names_alone, ("folder", 3, 3, 3, {"train": 1, "test": 2})),
         (parquet_of_hugging_face, ("table", 2, 4, 2, {"train": 1, "test": 1})),
         (coco_with_pictures, ("coco", 2, 2, 2, {"train": 1, "": 1})),
         (zipped_table, ("folder", 3, 3, 3, {"": 3})),
