@@ -64,7 +64,11 @@ class FileKeys:
     captions: dict[str, int]
 
     def image(self, key: str) -> int | None:
-        return known_row(self.images, key, "image-")
+        if (row := known_row(self.images, key, "image-")) is not None:
+            return row
+        parts = comparable(key).replace("\\", "/").removeprefix("./").split("/")
+        paths = ("/".join(parts[start:]) for start in range(max(1, len(parts) - 1)))  # perhaps of another machine
+        return next((self.images[path] for path in paths if path in self.images), None)
 
     def caption(self, key: str) -> int | None:
         return known_row(self.captions, key, "caption-")
@@ -218,9 +222,10 @@ def _json_pairs(path: Path) -> Iterator[Pair]:
         with at(path, "entry", number):
             if not isinstance(values, list):
                 raise ValueError(f"{key!r} does not map to a list of ids")
+            query = key_of(key, "the query")
             items = [key_of(value, f"an item of {key!r}") for value in values]
         for item in items:
-            yield Pair(key, item)
+            yield Pair(query, item)
 
 
 def _directed(path: Path, pairs: Iterator[Pair], keys: FileKeys, direction: str) -> Iterator[Pair]:

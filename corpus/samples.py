@@ -1,6 +1,8 @@
 """Draw or read a sample: the fixed set of query images and query captions of a round."""
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from django.db import transaction
@@ -9,13 +11,13 @@ from core.errors import CounterpartError, some_of
 from core.events import record
 from core.seeds import check_seed
 from core.text import check_name, counted
-from corpus.input_files import at, lines
-from corpus.match_files import known_row, rows_by_key
+from corpus.input_files import at, json_records, lines
+from corpus.match_files import keys_of
 from corpus.models import CaptionQuerySet, Collection, ImageQuerySet, Sample
 from corpus.readers.record import key_of
-from corpus.tables import CAPTION_ID, IMAGE, columns_of, found_columns, read_rows
+from corpus.tables import CAPTION_ID, IMAGE, IMAGE_ID, columns_of, found_columns, is_json, read_rows
 
-ID = ("id", "key", *IMAGE, *CAPTION_ID, "caption")
+IDS = {"images": (*IMAGE_ID, "id", "key", *IMAGE), "captions": (*CAPTION_ID, "id", "key", "caption")}
 
 
 def sample_queries(
@@ -98,10 +100,12 @@ def _chosen(
 
 
 def _listed(things: str, gallery: ImageQuerySet | CaptionQuerySet, file: Path, collection: Collection) -> list[int]:
-    """Return the ids of the rows with the keys in ``file``; a repeated key counts once."""
-    known = rows_by_key(gallery.values_list("pk", "key"))
-    asked = {key: known_row(known, key) for key in read_ids(file)}
-    unknown = [key for key, row in asked.items() if row is None]
+    """Return the ids of the rows that ``file`` names; a repeated one counts once."""
+    known = keys_of(collection)
+    find = known.caption if things == "captions" else known.image
+    asked = {key: find(key) for key in read_ids(file, things)}
+    there = set(gallery.values_list("pk", flat=True))
+    unknown = [key for key, row in asked.items() if row not in there]
     if unknown:
         raise CounterpartError(
             f"The gallery of {collection} does not contain {counted(len(unknown), things.removesuffix('s'))} "
@@ -110,13 +114,18 @@ def _listed(things: str, gallery: ImageQuerySet | CaptionQuerySet, file: Path, c
     return sorted({row for row in asked.values() if row is not None})
 
 
-def read_ids(file: Path) -> list[str]:
-    """Return the ids in a file, each once: an id a line, or the column of a table that has one of ids."""
+def read_ids(file: Path, side: str) -> list[str]:
+    """Return the ids of ``images`` or ``captions`` in a file, each once: an id a line, a JSON list of them, or the
+    column of a table that has one."""
+    wanted = {"id": IDS[side]}
+    listed: Iterable[tuple[int, Any]] = lines(file)
     try:
-        column = found_columns(file, columns_of(file), {"id": ID})["id"]
+        if found_columns(file, columns_of(file), wanted)["id"]:
+            listed = ((number, row["id"]) for number, row in read_rows(file, wanted))
+        elif is_json(file):
+            listed = enumerate(json_records(file), 1)
     except CounterpartError:  # ids may have quotes and commas
-        column = None
-    listed = ((number, row["id"]) for number, row in read_rows(file, {"id": ID})) if column else lines(file)
+        pass
     ids: dict[str, None] = {}
     for number, cell in listed:
         with at(file, "line", number):

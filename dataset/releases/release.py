@@ -71,7 +71,7 @@ def release(parameters: ReleaseParameters, *, released_by: User | None = None, p
     collection, sample, rounds = check_release(parameters)
     policies = parameters.policies()
     excluded = parameters.exclude_captions
-    captions = read_ids(excluded) if excluded else ()
+    captions = read_ids(excluded, "captions") if excluded else ()
     version = _unreleased(parameters.version, collection, sample, released_by)
     undone = undone_in(collection)
     with _alone(version), tempfile.TemporaryDirectory() as temporary:

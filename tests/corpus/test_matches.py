@@ -155,9 +155,10 @@ def test_a_wish_that_makes_no_sense_is_refused(zoo, path, source, more, complain
     "content",
     [
         "Image ID;Caption-Id;note\n0;5;\n1.0;7.0;a, b\n",
-        "file_name\tsentid\n0.jpg\tx:sentid:5\n1.jpg\t7\n",
+        "file_name\tsentid\n.\\0.jpg\tx:sentid:5\n./1.jpg\t7\n",
         "\ufeffimage,caption\r0,5\r\u200b1 ,7\ufeff\r",
         "5 0 0 1\n7 0 1 1\n",
+        '{"5.0": [0], "7.0": [1]}',
         "query-id\tcorpus-id\tscore\ncaption-5\timage-0\t1\ncaption-7\timage-1\t1\n",
         '{"image_id": 0, "caption_id": 5}\n{"image_id": 1.0, "caption_id": "7"}\n',
         '[{"iid": 0, "cid": 5}, {"iid": 1, "cid": 7}]',

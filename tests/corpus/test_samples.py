@@ -66,10 +66,19 @@ def test_files_name_the_queries_also_without_captions(zoo, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content", ["\ufeff3\r7.0\u200b\r", "Image ID;text\n7;a\n3;b\n7;c\n", '{"image_id": 7.0}\n{"image_id": "3"}\n']
+    "content",
+    [
+        *("\ufeff3\r7.0\u200b\r", "Image ID;text\n7;a\n3;b\n7;c\n", '{"image_id": 7.0}\n{"image_id": "3"}\n'),
+        *('["3", 7.0]', "id,caption_id,image_id\n1,2,3\n1,2,7\n", "7.jpg\n3\n"),
+    ],
 )
 def test_a_file_of_ids_may_be_a_table(zoo, tmp_path, content):
     assert sampled(zoo, images=written(tmp_path / "ids", content))[0] == ["3", "7"]
+
+
+def test_of_a_table_with_both_ids_each_side_reads_its_own(zoo, tmp_path):
+    pairs = written(tmp_path / "pairs.csv", "image_id,caption_id\n3,12\n7,13\n")
+    assert sampled(zoo, images=pairs, captions=pairs) == (["3", "7"], ["12", "13"])
 
 
 def test_ids_not_in_the_gallery_are_named(zoo, tmp_path):

@@ -102,7 +102,7 @@ class Exclude(ActCommand):
         if not person.has_perm("annotation.decide_assignment"):
             raise CounterpartError(f"{person} may not review. Ask an admin for the reviewer role.")
         side = "captions" if options["captions"] else "images"
-        found = _rows(collection, side, read_ids(options[side]))
+        found = _rows(collection, side, read_ids(options[side], side))
         subjects: list[Subject] = [(None, pk) if side == "captions" else (pk, None) for pk in found]
         conclusion = Conclusion(Review.Conclusion.EXCLUDED, grounds=options["grounds"], reason=options["reason"])
         reviews = conclude(collection, subjects, conclusion, by=person)
