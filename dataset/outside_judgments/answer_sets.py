@@ -97,12 +97,9 @@ def _assignments(
 
 def _seats(batch: Batch, round: Round, figures: pd.DataFrame) -> tuple[Sequence[Seat], int]:
     """Return a seat for each answer set: an open or new one if it counts, otherwise any seat of its HIT."""
-    hits = figures["hit_id"].unique().tolist()
     existing: dict[int, list[Seat]] = {}
-    for start in range(0, len(hits), _BATCH):
-        some = Seat.objects.select_for_update().filter(hit_id__in=hits[start : start + _BATCH])
-        for seat in some.order_by("hit_id", "number"):
-            existing.setdefault(seat.hit_id, []).append(seat)
+    for seat in Seat.objects.select_for_update().filter(round=round).order_by("hit_id", "number"):
+        existing.setdefault(seat.hit_id, []).append(seat)
     last = {hit: of_hit[-1].number for hit, of_hit in existing.items()}
     open_seats = {hit: [one for one in of_hit if one.state == Seat.State.OPEN] for hit, of_hit in existing.items()}
     taken: list[Seat] = []
@@ -119,9 +116,9 @@ def _seats(batch: Batch, round: Round, figures: pd.DataFrame) -> tuple[Sequence[
             added.append(Seat(round=round, hit_id=hit, number=last[hit], state=Seat.State.FILLED, batch=batch))
             taken.append(added[-1])
     Seat.objects.bulk_create(added, batch_size=_BATCH)
-    for start in range(0, len(filled), _BATCH):
-        chosen = [seat.pk for seat in filled[start : start + _BATCH]]
-        Seat.objects.filter(pk__in=chosen).update(state=Seat.State.FILLED)
+    for seat in filled:
+        seat.state = Seat.State.FILLED
+    Seat.objects.bulk_update(filled, ["state"], batch_size=_BATCH)
     return taken, len(added)
 
 

@@ -98,12 +98,7 @@ def _judged(
     if not rows:
         gone = counted(sum(map(len, notes.values())), "answer")
         raise CounterpartError(f"{name} has no judgments; {gone} skipped, rejected or not submitted.")
-    return pd.DataFrame(dict(zip(_COLUMNS, map(_column, zip(*rows, strict=True)), strict=True)))
-
-
-def _column(values: tuple[Any, ...]) -> pd.Series:
-    """Keep None apart from numbers and times."""
-    return pd.Series(values, dtype=object if None in values else None)
+    return pd.DataFrame(rows, columns=_COLUMNS, dtype=object)  # keeps None apart from numbers and times
 
 
 def _parts(answers: Answers, wanted: JudgmentParameters) -> Iterator[OutsideAnswer]:

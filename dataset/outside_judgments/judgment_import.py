@@ -6,10 +6,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from django.db import transaction
+from django.db.models import FilteredRelation, Q
 
-from annotation.models import Assignment, Judgment, WorkerIdentity
+from annotation.models import Assignment
+from annotation.work.judgments import answers_in
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.progress import Progress, silent
@@ -27,7 +30,7 @@ from hits.models import Round
 from hits.task_types import require_pairs
 
 KINDS = ("skipped", "rejected", "repeated", "unknown", "unnamed", "controls")
-_ANSWER = ["level", "shortcoming", "wrong_way"]
+_SAID = ["level", "shortcoming", "wrong_way"]
 _ONLY_ADDED = "Judgments are only added: a corrected file needs another round, and other names for its workers."
 
 
@@ -94,8 +97,9 @@ def import_judgments(
     notes: Places = defaultdict(list)
     rows = _placed(round, path, wanted, notes, progress)
     _check_once(rows)
-    new = rows.iloc[:0] if _own(round, rows) == len(rows) else _without_known(rows)
-    if _is_timed(new) and (own := _own(round, new)):
+    stored = _stored(round)
+    new = rows.iloc[:0] if _own(rows, stored) == len(rows) else _without_known(rows, stored)
+    if _is_timed(new) and (own := _own(new, stored)):
         raise CounterpartError(
             f"{own:,} of {counted(len(rows), 'answer')} of the file are the round's own. Import the file into another "
             "round of these pairs."
@@ -157,27 +161,28 @@ def _check_once(rows: pd.DataFrame) -> None:
         )
 
 
-def _without_known(rows: pd.DataFrame) -> pd.DataFrame:
+def _stored(round: Round) -> pd.DataFrame:
+    """Return the answers that the round has; ``worker`` is the pseudonym of an imported one."""
+    imported = FilteredRelation("worker__identities", condition=Q(worker__identities__channel=CHANNEL))
+    columns = ["imported__external_id", "item_id", "image_id", "caption_id", *_SAID, "at"]
+    rows: Any = answers_in(round).annotate(imported=imported).values_list(*columns)
+    return pd.DataFrame.from_records(list(rows), columns=["worker", *columns[1:]])
+
+
+def _without_known(rows: pd.DataFrame, stored: pd.DataFrame) -> pd.DataFrame:
     """Return the rows that are not stored yet. Raises CounterpartError where the same worker answered otherwise."""
-    identities = WorkerIdentity.objects.filter(channel=CHANNEL)
-    columns = ("worker__identities__external_id", "item_id", "image__key", "caption__key", *_ANSWER)
-    stored: Any = Judgment.objects.filter(worker__identities__in=identities, worker__identities__channel=CHANNEL)
-    names = ["worker", "known_item", *PAIR, *(f"known_{name}" for name in _ANSWER)]
-    known = pd.DataFrame.from_records(list(stored.order_by().values_list(*columns)), columns=names)
-    known = known[known["worker"].isin(rows["worker"].unique())]
+    known = stored[stored["worker"].isin(rows["worker"].unique())]
     if known.empty:
         return rows
-    both = rows.merge(known, on=["worker", *PAIR], how="left")
-    is_known = both["known_item"].notna()
-    same = both["known_item"] == both["item_id"]
-    for name in _ANSWER:
-        same &= both[name] == both[f"known_{name}"]
-    if len(other := both[is_known & ~same]):
+    both = rows.merge(known, on=["worker", "image_id", "caption_id"], how="left", suffixes=("", "_known"))
+    is_known = both["item_id_known"].notna()
+    same = [both[name] == both[f"{name}_known"] for name in ("item_id", *_SAID)]
+    if len(other := both[is_known & ~np.logical_and.reduce(same)]):
         raise CounterpartError(
             f"{counted(len(other), 'answer differs', 'answers differ')} from those that were imported before, or are "
             f"answers to another HIT: {some_pairs(other)}. {_ONLY_ADDED}"
         )
-    new = both[~is_known].drop(columns=[name for name in names if name.startswith("known_")])
+    new = rows[~is_known.to_numpy()]
     begun = new.merge(both.loc[is_known, ["worker", "hit_id"]].drop_duplicates(), on=["worker", "hit_id"])
     if len(begun):
         raise CounterpartError(
@@ -187,16 +192,15 @@ def _without_known(rows: pd.DataFrame) -> pd.DataFrame:
     return new
 
 
-def _own(round: Round, rows: pd.DataFrame) -> int:
+def _own(rows: pd.DataFrame, stored: pd.DataFrame) -> int:
     """Return how many answers of an export the round has: on the same pairs and, where the file gives times, at the
     same times; 0 for files of other tools."""
-    by = ["image_id", "caption_id", *_ANSWER, *(["at"] if _is_timed(rows) else [])]
-    columns = Judgment.objects.filter(item__hit__round=round).order_by().values_list(*by)
-    stored = pd.DataFrame.from_records(list(columns), columns=by)
     if rows.empty or stored.empty or not {"answer", "control"} & {*rows.columns}:
         return 0
+    by = ["image_id", "caption_id", *_SAID]
     if _is_timed(rows):  # files have whole seconds
-        stored["at"] = pd.to_datetime(stored["at"], utc=True).dt.floor("s")
+        by.append("at")
+        stored = stored.assign(at=pd.to_datetime(stored["at"], utc=True).dt.floor("s"))
     there = rows.groupby(by).size().to_frame("file").join(stored.groupby(by).size().rename("round"), how="inner")
     return int(there.min(axis=1).sum())
 

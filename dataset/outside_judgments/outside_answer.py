@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from core.errors import CounterpartError
 from core.untrusted import unstorable
-from corpus.input_files import json_records, opened
+from corpus.input_files import opened
 from corpus.readers.record import WHOLE_FLOAT
 from corpus.tables import columns_of
 from counterpart_metrics.text_files import comparable
@@ -67,15 +67,10 @@ def opening_of(path: Path) -> Opening:
     if path.is_dir():
         return Opening("folder", frozenset(file.name for file in path.rglob("*") if file.is_file()))
     with opened(path) as file:
-        first = file.read(4096).lstrip()
-    if not first:
-        raise CounterpartError(f"{path.name} is empty. Export it again.")
-    if first.removeprefix(BOM_UTF8).lstrip()[:1] not in (b"[", b"{"):
-        return Opening("table", frozenset(columns_of(path)))
-    record = next(json_records(path), None)
-    if not isinstance(record, dict):
-        raise CounterpartError(f"{path.name} has no records: a list or lines of JSON objects. Export it again.")
-    return Opening("json", frozenset(record))
+        first = file.read(4096).removeprefix(BOM_UTF8).lstrip()[:1]
+    if not (names := columns_of(path)):
+        raise CounterpartError(f"{path.name} has no records: rows of a table, or JSON objects. Export it again.")
+    return Opening("json" if first in (b"[", b"{") else "table", frozenset(names))
 
 
 def time_of(value: object) -> datetime | None:

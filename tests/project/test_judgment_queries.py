@@ -4,14 +4,13 @@ import re
 
 from tests.project.names import APPS, ROOT
 
-# `annotation/work/judgments.py` asks, two modules write, and three need rows of no round, worker or pair.
+# `annotation/work/judgments.py` asks, two modules write, and two need rows of no round, worker or pair.
 MAY_ASK = {
     "annotation/work/judgments.py",
     "annotation/work/retirement.py",
     "annotation/work/submissions.py",
     "console/home/stations.py",
     "console/pairs/explorer.py",
-    "dataset/outside_judgments/judgment_import.py",
 }
 # Every app writes events; only pages read them.
 MAY_READ_EVENTS = {

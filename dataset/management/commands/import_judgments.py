@@ -30,4 +30,5 @@ class Command(ActCommand):
     def act(self, progress: TerminalBar, *, parameters: JudgmentParameters, **options: Any) -> dict[str, Any]:
         round = Round.objects.named(options["round"])
         imported = import_judgments(round, options["path"], wanted=parameters, progress=progress)
-        return {name.replace("_", " "): figure for name, figure in asdict(imported).items()}
+        figures = {name.replace("_", " "): figure for name, figure in asdict(imported).items()}
+        return figures if options["json"] else {name: figure for name, figure in figures.items() if figure}

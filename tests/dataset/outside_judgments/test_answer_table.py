@@ -134,7 +134,7 @@ def test_a_wanted_format_that_the_file_has_not_is_refused(take, records):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "records.json is empty. Export it again"),
+        ("", "records.json has no records"),
         ("[]", "records.json has no records"),
         ("[1]", "records.json has no records"),
         ('[{"a": 1}]', "its task has no image_id or the like but a"),
