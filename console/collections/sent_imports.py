@@ -13,6 +13,7 @@ from django.core.files.storage import default_storage
 
 from console.uploads import Files
 from core.errors import CounterpartError
+from core.files.stored_files import read_json
 from core.files.upload_files import FOLDER
 from core.models import Job
 from core.parameters import Parameters
@@ -97,12 +98,8 @@ def keep_look(job: Job, files: Files, progress: Progress) -> str:
 
 def kept_look(job: Job) -> dict[str, Any] | None:
     """Return the ``look`` and the ``trouble`` that a job kept; None if they are not kept any more."""
-    place = _place_of(job)
-    if not default_storage.exists(place):
-        return None
-    with default_storage.open(place) as file:
-        found: dict[str, Any] = json.load(file)
-        return found
+    found: dict[str, Any] | None = read_json(_place_of(job))
+    return found
 
 
 def _place_of(job: Job) -> str:

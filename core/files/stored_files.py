@@ -61,6 +61,13 @@ def write_file(path: str, content: bytes) -> StoredFile:
     return StoredFile(default_storage.save(path, ContentFile(content)), hashlib.sha256(content).hexdigest())
 
 
+def read_file(path: str) -> bytes:
+    """Return the content of a file of the storage. Raises FileNotFoundError without one."""
+    with default_storage.open(path, "rb") as file:
+        content: bytes = file.read()
+    return content
+
+
 def write_json(path: str, value: Any) -> None:
     """Store ``value`` as JSON, as ``write_file`` does. Numbers that JSON does not know become floats."""
     write_file(path, json.dumps(value, default=float).encode())
@@ -68,10 +75,7 @@ def write_json(path: str, value: Any) -> None:
 
 def read_json(path: str) -> Any:
     """Return what ``write_json`` stored; None without a file."""
-    if not default_storage.exists(path):
-        return None
-    with default_storage.open(path) as file:
-        return json.load(file)
+    return json.loads(read_file(path)) if default_storage.exists(path) else None
 
 
 def copy_file(local: Path, path: str) -> None:

@@ -7,12 +7,12 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import pyarrow as pa
-from django.core.files.storage import default_storage
 from django.db import transaction
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError, some_of
 from core.events import record
+from core.files.stored_files import read_file
 from core.progress import Progress, silent, tracked
 from core.text import counted, is_url
 from corpus.galleries.item_parts import CAPTIONS, IMAGES, SCHEMAS, parts_of, read_part
@@ -129,11 +129,9 @@ def _content(key: str, file: str) -> bytes:
 
         return fetch(file, at_most=LARGEST_PICTURE)
     try:
-        with default_storage.open(file, "rb") as stored:
-            content: bytes = stored.read()
+        return read_file(file)
     except FileNotFoundError as error:
         raise CounterpartError(f"{file} (image {key}) is missing from the storage; copy it there.") from error
-    return content
 
 
 def _image_rows(collection: Collection, items: pa.Table, pictures: Mapping[str, StoredPicture]) -> tuple[Ids, int]:

@@ -20,7 +20,7 @@ from PIL import Image as Pillow
 from PIL import UnidentifiedImageError
 
 from core.errors import CounterpartError, some_of
-from core.files.stored_files import files_in
+from core.files.stored_files import files_in, read_file
 from core.progress import Progress, tracked
 from core.text import counted
 from corpus.models import Image
@@ -144,8 +144,7 @@ def picture_bytes(file: str) -> bytes:
     Checked each time: 160 kB take a few tenths of a millisecond, a fraction of what a request takes.
     """
     try:
-        with default_storage.open(file, "rb") as stored:
-            content: bytes = stored.read()
+        content = read_file(file)
     except FileNotFoundError as error:
         raise CounterpartError(f"The picture {file} is missing from the storage. Import it again.") from error
     named = Path(file).stem
@@ -178,8 +177,7 @@ def _stored(path: str, content: bytes) -> str:
 def _holds(path: str, content: bytes) -> bool:
     if not path or not default_storage.exists(path) or default_storage.size(path) != len(content):
         return False
-    with default_storage.open(path, "rb") as stored:
-        return bool(stored.read() == content)
+    return read_file(path) == content
 
 
 def find_pictures(folder: Path, file_names: Mapping[str, str]) -> dict[str, Path | None]:

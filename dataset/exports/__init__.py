@@ -58,7 +58,7 @@ def export_version(
     with _folder(out), tempfile.TemporaryDirectory(dir=out, prefix=TEMPORARY) as temporary:
         folder = Path(temporary)
         FORMATS[format].write(Export(version, folder, labels or "lenient", pictures, progress))
-        exported = _files(folder)
+        exported = list(files_in(folder))
         about = folder / f"{version.name}_about"
         about.mkdir()
         (about / MANIFEST).write_bytes(manifest_in_storage(version))
@@ -95,13 +95,9 @@ def _foreign_labels(format_name: str, labels: str) -> str:
     return f"{format_name} has no room for {labels} labels: use {' or '.join(taken)}."
 
 
-def _files(folder: Path) -> list[Path]:
-    return sorted(file.relative_to(folder) for file in folder.rglob("*") if file.is_file())
-
-
 def _put(folder: Path, out: Path, *, renewed: str) -> None:
     """Move the files of ``folder`` to ``out`` and list them there; replace ``renewed`` unless a person changed it."""
-    written = _files(folder)
+    written = list(files_in(folder))
     listed = _listed(out)
     differing = [out / name for name in written if (out / name).exists() and not _equal(folder / name, out / name)]
     if out / renewed in differing and listed.get(renewed) == sha256_of(out / renewed):
@@ -111,7 +107,7 @@ def _put(folder: Path, out: Path, *, renewed: str) -> None:
             f"{counted(len(differing), 'file exists', 'files exist')} with other content: {some_of(differing)}. "
             "Choose another folder."
         )
-    sums = listed | {name.as_posix(): sha256_of(folder / name) for name in written}
+    sums = listed | {name: sha256_of(folder / name) for name in written}
     for name in written:
         (out / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).replace(out / name)

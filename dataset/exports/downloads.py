@@ -15,6 +15,7 @@ from core.files.stored_files import StoredFile, copy_file
 from core.progress import Progress, silent
 from core.work.authority import check_authority
 from dataset.exports import FORMATS, export_version
+from dataset.exports.card import files_in
 from dataset.exports.specification import Labels
 from dataset.models import Version
 from dataset.secret_controls import check_file
@@ -112,10 +113,10 @@ def _folder(version: str) -> str:
 
 
 def _pack(folder: Path, archive: Path, progress: Progress) -> None:
-    files = sorted(file for file in folder.rglob("*") if file.is_file())
+    files = files_in(folder)
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
-        for done, file in enumerate(files, 1):
-            member = zipfile.ZipInfo(file.relative_to(folder).as_posix(), _EPOCH)
+        for done, (name, file) in enumerate(files.items(), 1):
+            member = zipfile.ZipInfo(name, _EPOCH)
             member.compress_type = zipfile.ZIP_DEFLATED
             with file.open("rb") as content, packed.open(member, "w", force_zip64=True) as target:
                 shutil.copyfileobj(content, target, 1 << 20)

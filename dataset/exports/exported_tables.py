@@ -4,6 +4,7 @@ Memory does not grow with the rows: a batch holds some thousands of them, and a 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -84,23 +85,17 @@ def write_csv(path: Path, batches: Callable[[], Batches]) -> None:
 
 def write_parquet(path: Path, batches: Batches, *, group: int = GROUP) -> None:
     """Write the batches, of which there is at least one, in row groups of about ``group`` rows."""
-    writer = None
-    waiting = list[pa.RecordBatch]()
-    rows = 0
-    try:
+    batches = iter(batches)
+    first = next(batches)
+    waiting = [first]
+    with parquet.ParquetWriter(path, first.schema, compression="zstd") as writer:
         for batch in batches:
-            writer = writer or parquet.ParquetWriter(path, batch.schema, compression="zstd")
             waiting.append(batch)
-            rows += len(batch)
-            if rows >= group:
+            if sum(map(len, waiting)) >= group:
                 writer.write_table(pa.Table.from_batches(waiting))
                 waiting = []
-                rows = 0
-        if writer is not None and waiting:
+        if waiting:
             writer.write_table(pa.Table.from_batches(waiting))
-    finally:
-        if writer is not None:
-            writer.close()
 
 
 def _read(path: Path, columns: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
@@ -127,12 +122,9 @@ def _reported(batches: Batches, step: str, progress: Progress) -> Iterator[pa.Re
 
 
 def _write_csv(path: Path, batches: Batches, quoting: str) -> None:
-    writer = None
-    try:
-        for batch in batches:
-            options = csv.WriteOptions(quoting_style=quoting, quoting_header="none")
-            writer = writer or csv.CSVWriter(path, batch.schema, write_options=options)
+    batches = iter(batches)
+    first = next(batches)
+    options = csv.WriteOptions(quoting_style=quoting, quoting_header="none")
+    with csv.CSVWriter(path, first.schema, write_options=options) as writer:
+        for batch in chain([first], batches):
             writer.write(batch)
-    finally:
-        if writer is not None:
-            writer.close()

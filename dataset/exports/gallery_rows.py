@@ -14,7 +14,7 @@ from dataset.exports.exported_tables import pair_batches, pair_rows, with_ids
 from dataset.exports.specification import Export
 from dataset.models import Version
 from dataset.versions.file_rows import AUTOMATIC, GalleryRow
-from dataset.versions.version_files import load_gallery
+from dataset.versions.version_files import load_gallery, released_queries
 from mitl.models import Direction
 
 AT_ONCE = 500  # rows read from the database together
@@ -82,16 +82,8 @@ def gallery_images(version: Version) -> Iterator[GalleryImage]:
 
 def query_keys(version: Version) -> dict[Direction, set[str]]:
     """Return the keys of the images and of the captions that are queries."""
-    images = version.sample.images
-    captions = version.sample.captions
-    return {
-        Direction.IMAGE_TO_CAPTION: set(images.values_list("key", flat=True)) - excluded_keys(version, "image"),
-        Direction.CAPTION_TO_IMAGE: set(captions.values_list("key", flat=True)) - excluded_keys(version, "caption"),
-    }
-
-
-def excluded_keys(version: Version, kind: str) -> set[str]:
-    return set(version.manifest[f"excluded_{kind}s"])
+    queries = released_queries(version)
+    return {direction: set(rows.values_list("key", flat=True)) for direction, rows in queries.items()}
 
 
 def pairs_by_id(export: Export) -> Iterator[pa.RecordBatch]:
@@ -124,7 +116,7 @@ def labelled_pairs(export: Export) -> Iterator[Labelled]:
 def _checked(
     version: Version, kind: str, read: Callable[[Sequence[GalleryRow]], Iterator[Thing | None]]
 ) -> Iterator[Thing]:
-    excluded = excluded_keys(version, kind)
+    excluded = set(version.manifest[f"excluded_{kind}s"])
     changed = list[str]()
     rows = (row for row in load_gallery(version) if row.kind == kind and row.key not in excluded)
     while some := list(islice(rows, AT_ONCE)):

@@ -9,6 +9,7 @@ import pyarrow as pa
 from django.core.files.storage import default_storage
 
 from core.errors import CounterpartError, some_of
+from core.files.stored_files import read_file
 from core.text import counted
 from dataset.exports.gallery_rows import GalleryImage, gallery_images
 from dataset.exports.specification import Export
@@ -59,7 +60,6 @@ def _content(image: GalleryImage) -> bytes | None:
     """Return a picture's file; None if it is missing or is another one than at the release."""
     if not image.file or not default_storage.exists(image.file):
         return None
-    with default_storage.open(image.file, "rb") as file:
-        content: bytes = file.read()
+    content = read_file(image.file)
     is_another = image.sha256 and hashlib.sha256(content).hexdigest() != image.sha256
     return None if is_another else content

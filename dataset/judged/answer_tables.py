@@ -37,6 +37,8 @@ TEXTS = {
     "score": np.float64,
 }
 """The types of columns that are not whole numbers."""
+STANDING = Rejection.objects.filter(Q(needs_second=False) | Q(seconded_at__isnull=False), dropped_at=None)
+"""Rejections that need no second person (any more)."""
 PART = 20_000  # rows that are read at a time: texts take several times as much in an array
 
 
@@ -92,9 +94,8 @@ def thrown_out_otherwise(round: Round) -> AssignmentQuerySet:
     by a signal or excluded by a person. Where a worker needs a share of all their controls, sets without a signal
     may be out for other ones.
     """
-    settled = Q(needs_second=False) | Q(seconded_at__isnull=False)
     grounds = (Rejection.Grounds.AUTOMATED, Rejection.Grounds.TOO_FAST)
-    rejected = Rejection.objects.filter(settled, assignment=OuterRef("pk"), dropped_at=None, grounds__in=grounds)
+    rejected = STANDING.filter(assignment=OuterRef("pk"), grounds__in=grounds)
     right = Q(control_failures=0) if task_type_of(round).passing == 1 else Q(control_failures=0) & ~Q(signals=[])
     out = (Assignment.State.FLAGGED, Assignment.State.EXCLUDED)
     return Assignment.objects.with_hit().filter(right | Exists(rejected), hit__round=round, state__in=out)
@@ -177,8 +178,7 @@ def _sets_of(rounds: Sequence[Round], answer_sets: "pd.Series[int]") -> pd.DataF
     rows: Any = list(submitted.order_by("pk").values_list(*columns))
     sets = pd.DataFrame(rows, columns=list(columns.values())).set_index("pk")
     state = sets.pop("state")
-    settled = Q(needs_second=False) | Q(seconded_at__isnull=False)
-    standing = Rejection.objects.filter(settled, assignment__hit__round__in=rounds, dropped_at=None)
+    standing = STANDING.filter(assignment__hit__round__in=rounds)
     return sets.assign(
         seconds=sets["seconds"].astype(float),
         accepted=state == Assignment.State.ACCEPTED,

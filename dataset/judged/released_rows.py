@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
+from heapq import merge
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -115,21 +116,11 @@ def side_by_side(
     released: Iterable[ReleasedJudgment], stored: Iterable[ReleasedJudgment]
 ) -> Iterator[tuple[ReleasedJudgment | None, ReleasedJudgment | None]]:
     """Join two sorted lists of judgments by round, HIT, answer set and place."""
-    ours = iter(released)
-    theirs = iter(stored)
-    row = next(ours, None)
-    now = next(theirs, None)
-    while row or now:
-        if now is None or (row and row[:4] < now[:4]):
-            yield row, None
-            row = next(ours, None)
-        elif row is None or now[:4] < row[:4]:
-            yield None, now
-            now = next(theirs, None)
-        else:
-            yield row, now
-            row = next(ours, None)
-            now = next(theirs, None)
+    ours = ((row[:4], "released", row) for row in released)
+    theirs = ((row[:4], "stored", row) for row in stored)
+    for _, of_place in groupby(merge(ours, theirs, key=itemgetter(0)), key=itemgetter(0)):
+        found = {side: row for _, side, row in of_place}
+        yield found.get("released"), found.get("stored")
 
 
 def sets_apart(rounds: Sequence[Round], *, key: str) -> set[tuple[str, int, str]]:

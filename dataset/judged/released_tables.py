@@ -35,8 +35,7 @@ def read_answers(path: Path, *more: str) -> pd.DataFrame:
 
 def numbered_answers(version: Version, *more: str) -> pd.DataFrame:
     """Read the answers of a version as ``read_answers``, with the number of their ``answer_set`` (from 0)."""
-    rows = read_answers(checked_file(version, JUDGMENTS), *SET, *more)
-    return rows.assign(answer_set=rows.groupby(SET, sort=True).ngroup())
+    return with_sets(read_answers(checked_file(version, JUDGMENTS), *SET, *more)).rename(columns={"set": "answer_set"})
 
 
 def votes_among(answers: pd.DataFrame) -> pd.DataFrame:
@@ -84,7 +83,7 @@ def released_controls(version: Version, answers: pd.DataFrame) -> pd.DataFrame |
 
 
 def with_sets(answers: pd.DataFrame) -> pd.DataFrame:
-    """Number the answer sets of answers, as ``set``."""
+    """Number the answer sets of answers (from 0), as ``set``."""
     return answers.assign(set=answers.groupby(SET, sort=True).ngroup())
 
 

@@ -3,7 +3,6 @@
 Pages ask here, and get the same verdicts from rows and from files.
 """
 
-import hashlib
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,6 +19,7 @@ from core.errors import CounterpartError
 from core.files.stored_files import StoredFile, copy_file, local_copy
 from corpus.models import Caption, Collection, Image
 from dataset.models import Aggregation, Case, Review, Verdict
+from dataset.versions.version_files import sha256_of
 from hits.question import Level
 
 LARGE = 1_000_000
@@ -74,8 +74,7 @@ def write_verdicts(prefix: str, parts: Iterable[pa.Table]) -> StoredFile:
         with parquet.ParquetWriter(local, SCHEMA, compression="zstd", version="2.6") as writer:
             for part in parts:
                 writer.write_table(part)
-        with local.open("rb") as content:
-            sha256 = hashlib.file_digest(content, "sha256").hexdigest()
+        sha256 = sha256_of(local)
         stored = StoredFile(f"{prefix}-{sha256[:12]}.parquet", sha256)
         copy_file(local, stored.path)
     return stored

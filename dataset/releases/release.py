@@ -33,9 +33,9 @@ from dataset.releases.manifest import describe
 from dataset.releases.provenance import refuse_mixed_tasks, refuse_unfinished
 from dataset.releases.release_leases import held, take
 from dataset.releases.release_parameters import ReleaseParameters
-from dataset.versions.contents import Contents, Policies, gather_contents, graded_pairs, proposals_of, queries_of
+from dataset.versions.contents import Contents, Policies, gather_contents, graded_pairs, queries_of
 from dataset.versions.file_rows import pair_order
-from dataset.versions.merging import MergeTerm, check_sources
+from dataset.versions.merging import MergeTerm, check_sources, refuse_foreign
 from dataset.versions.rejections import Rejections, rejections_of
 from dataset.versions.rendering import (
     render_contents,
@@ -149,7 +149,7 @@ def _render(
         queries=queries_of(version.sample),
         votes=votes,
         reviewed=Reviewed.of(reviews),
-        proposals=proposals_of(rounds) if policies.method == "consensus" else None,
+        rounds=rounds,
         policies=policies,
         rejections=rejections,
         controls=controls,
@@ -171,12 +171,7 @@ def _check_contents(
         raise CounterpartError(
             f"Sample {sample} belongs to {sample.collection}, not to {collection}. Choose another sample."
         )
-    foreign = [round.name for round in rounds if round.pool.collection_id != collection.pk]
-    if foreign:
-        raise CounterpartError(
-            f"{counted(len(foreign), 'round is', 'rounds are')} not on {collection}: {some_of(foreign)}. Leave them "
-            "out."
-        )
+    refuse_foreign(collection, rounds)
     doubled = sorted({round.name for round in rounds if rounds.count(round) > 1})
     if doubled:
         raise CounterpartError(

@@ -28,7 +28,7 @@ from dataset.models import Version
 from dataset.releases.manifest import certainty_figures, count, describe_sample, rejection_figures, source_rows
 from dataset.releases.packing_replay import check_packing
 from dataset.turns import check_lineage
-from dataset.versions.contents import Contents, Policies, gather_contents, graded_pairs, proposals_of, queries_of
+from dataset.versions.contents import Contents, Policies, gather_contents, graded_pairs, queries_of
 from dataset.versions.file_rows import GalleryRow, ReleasedJudgment
 from dataset.versions.rejections import Rejections, read_rejections
 from dataset.versions.rendering import gallery_rows, render_contents
@@ -39,6 +39,7 @@ from dataset.versions.version_files import (
     REJECTIONS,
     REVIEWS,
     checked_file,
+    damaged_files,
     load_gallery,
     load_judgments,
     load_pairs,
@@ -96,17 +97,11 @@ def verify_version(version: Version, *, progress: Progress = silent) -> list[Che
 
 
 def _changed_files(version: Version) -> list[str]:
-    problems = []
+    problems = list(damaged_files(version).values())
     try:
         manifest_in_storage(version)
     except CounterpartError as error:
-        problems.append(str(error))
-    for name, described in version.manifest["files"].items():
-        path = f"{version.folder}/{name}"
-        if not default_storage.exists(path):
-            problems.append(f"The file {path} is missing.")
-        elif (digest := stored_sha256(path)) != described["sha256"]:
-            problems.append(f"The file {path} was changed: its SHA-256 is {digest}, not {described['sha256']}.")
+        problems.insert(0, str(error))
     return problems
 
 
@@ -247,7 +242,7 @@ def rebuild_contents(version: Version) -> tuple[Contents, Policies]:
         queries=queries_of(version.sample),
         votes=None if answers is None else votes_among(answers),
         reviewed=Reviewed.of(read_reviews(checked_file(version, REVIEWS))),
-        proposals=proposals_of(list(version.rounds.all())) if policies.method == "consensus" else None,
+        rounds=list(version.rounds.all()),
         policies=policies,
         captions={row.key for row in load_gallery(version) if row.kind == "caption"},
         rejections=_released_rejections(version),

@@ -47,7 +47,12 @@ def suggest_clean_up(
     images = {caption: image for caption, image, _ in texts}
     suspect = meaningless((caption, text) for caption, _, text in texts)
     hash_pictures(collection, progress=progress)
-    repeated = _repeated_pictures(collection) | (_listed_pictures(collection, against, progress) if against else {})
+    others = []
+    if against:
+        others = [
+            (f"{name} in {against.name}", look) for name, look in folder_looks(against, progress=progress).items()
+        ]
+    repeated = _repeated_pictures(collection, others)
     open_cases(
         collection, Case.Reason.MEANINGLESS, {(images[caption], caption): why for caption, why in suspect.items()}
     )
@@ -75,36 +80,19 @@ def meaningless(captions: Iterable[tuple[int, str]]) -> dict[int, str]:
     return {key: why for key, text in captions if (why := why_meaningless(text))}
 
 
-def _repeated_pictures(collection: Collection) -> dict[Pair, str]:
-    """Return the gallery's pictures that look like one of a training split or an earlier one of the gallery."""
+def _repeated_pictures(collection: Collection, others: list[tuple[str, str]]) -> dict[Pair, str]:
+    """Return the gallery's pictures that look like one of the others (name, look), of a training split, or an earlier
+    one of the gallery."""
     hashed = collection.images.exclude(look="").order_by("pk")
-    training = [(f"{key} of the training set", look) for key, look in hashed.training().values_list("key", "look")]
+    training = hashed.training().values_list("key", "look")
     gallery = list(hashed.gallery().values_list("pk", "key", "look"))
-    known = training + [(key, look) for _, key, look in gallery]
-    first = _first_captions(collection)
+    before = others + [(f"picture {key} of the training set", look) for key, look in training]
+    known = before + [(f"picture {key}", look) for _, key, look in gallery]
+    # A case about an image is shown with its first caption.
+    first = dict(collection.captions.order_by("-pk").values_list("image_id", "pk"))
     found: dict[Pair, str] = {}
     for at, other, bits in alike([look for *_, look in gallery], [look for _, look in known]):
         image = gallery[at][0]
-        if other < len(training) + at and image in first:
-            found.setdefault((image, first[image]), f"looks like picture {known[other][0]} ({bits} of 64 bits differ)")
+        if other < len(before) + at and image in first:
+            found.setdefault((image, first[image]), f"looks like {known[other][0]} ({bits} of 64 bits differ)")
     return found
-
-
-def _listed_pictures(collection: Collection, folder: Path, progress: Progress) -> dict[Pair, str]:
-    """Return the gallery's pictures that look like one in the folder."""
-    others = folder_looks(folder, progress=progress)
-    gallery = list(collection.images.gallery().exclude(look="").order_by("pk").values_list("pk", "look"))
-    names = list(others)
-    first = _first_captions(collection)
-    found: dict[Pair, str] = {}
-    for at, other, bits in alike([look for _, look in gallery], list(others.values())):
-        image = gallery[at][0]
-        if image in first:
-            note = f"looks like {names[other]} in {folder.name} ({bits} of 64 bits differ)"
-            found.setdefault((image, first[image]), note)
-    return found
-
-
-def _first_captions(collection: Collection) -> dict[int, int]:
-    """Return image → its first caption, with which a case about the image is shown."""
-    return dict(collection.captions.order_by("-pk").values_list("image_id", "pk"))

@@ -6,14 +6,14 @@ from typing import Any
 
 import pandas as pd
 
-from core.errors import CounterpartError, some_of
+from core.errors import CounterpartError
 from core.text import counted
 from corpus.models import Collection, Sample
 from dataset.judged.answer_tables import votes_of
 from dataset.models import Case
 from dataset.reviews.cases import open_cases
-from dataset.versions.contents import JUDGED, Contents, Policies, gather_contents, proposals_of, queries_of
-from dataset.versions.merging import Pair, check_sources
+from dataset.versions.contents import JUDGED, Contents, Policies, gather_contents, queries_of
+from dataset.versions.merging import Pair, check_sources, refuse_foreign
 from dataset.versions.review_rows import Reviewed, review_rows
 from hits.models import Round
 
@@ -40,12 +40,7 @@ def preview(sample: Sample, *, rounds: Sequence[Round], policies: Policies) -> C
     """
     collection = sample.collection
     check_sources(collection, policies.merge)
-    foreign = [round.name for round in rounds if round.pool.collection_id != collection.pk]
-    if foreign:
-        raise CounterpartError(
-            f"{counted(len(foreign), 'round is', 'rounds are')} not on {collection}: {some_of(foreign)}. Leave them "
-            "out."
-        )
+    refuse_foreign(collection, rounds)
     if not rounds and not policies.merge:
         raise CounterpartError("There is nothing to count: choose rounds, match sources or both.")
     votes = pd.concat([votes_of(round) for round in rounds]) if rounds else pd.DataFrame()
@@ -54,7 +49,7 @@ def preview(sample: Sample, *, rounds: Sequence[Round], policies: Policies) -> C
         queries=queries_of(sample),
         votes=None if votes.empty else votes,
         reviewed=Reviewed.of(review_rows(collection)),
-        proposals=proposals_of(rounds) if policies.method == "consensus" else None,
+        rounds=rounds,
         policies=policies,
     )
 

@@ -30,33 +30,24 @@ class Policies:
     ``seed`` draws the random starts of aggregation methods that have any.
     """
 
+    merge: tuple[MergeTerm, ...] = ()
+    positive_levels: tuple[int, ...] = (1, 2)
     method: Method = "majority"
     ties: Ties = "median"
-    positive_levels: tuple[int, ...] = (1, 2)
-    merge: tuple[MergeTerm, ...] = ()
     precedence: Precedence = "union"
     seed: int = 0
 
     def as_json(self) -> dict[str, Any]:
         return {
+            **vars(self),
             "merge": ",".join(map(str, self.merge)),
             "positive_levels": list(self.positive_levels),
-            "method": self.method,
-            "ties": self.ties,
-            "precedence": self.precedence,
-            "seed": self.seed,
         }
 
     @classmethod
     def from_json(cls, policies: Mapping[str, Any]) -> "Policies":
-        return cls(
-            method=policies["method"],
-            ties=policies["ties"],
-            positive_levels=tuple(policies["positive_levels"]),
-            merge=tuple(parse_merge(policies["merge"])),
-            precedence=policies["precedence"],
-            seed=policies["seed"],
-        )
+        merge = tuple(parse_merge(policies["merge"]))
+        return cls(**{**policies, "merge": merge, "positive_levels": tuple(policies["positive_levels"])})
 
 
 @dataclass(frozen=True)
@@ -113,8 +104,8 @@ def gather_contents(
     queries: Queries,
     votes: pd.DataFrame | None,
     reviewed: Reviewed,
-    proposals: pd.DataFrame | None,
     policies: Policies,
+    rounds: Sequence[Round] = (),
     captions: Container[str] | None = None,
     rejections: Sequence[Rejections] = (),
     controls: pd.DataFrame | None = None,
@@ -137,6 +128,7 @@ def gather_contents(
     certainty = None
     if votes is not None:
         more = {} if controls is None else _certain(votes, queries, reviewed, seeds)
+        proposals = proposals_of(rounds) if policies.method == "consensus" else None
         found, certainty = verdicts_on(votes, policies=policies, proposals=proposals, answers=controls, **more)
     found |= {pair: _reviewed(found.get(pair), level) for pair, level in reviewed.levels.items()}
     verdicts = {pair: found[pair] for pair in queries.touching(found)}

@@ -12,6 +12,7 @@ from core.errors import CounterpartError, some_of
 from core.text import counted
 from corpus.matches import sources_of
 from corpus.models import Collection, Image, Match
+from hits.models import Round
 
 Pair = tuple[str, str]
 """The collection's own ids of an image and a caption."""
@@ -62,6 +63,13 @@ def check_sources(collection: Collection, terms: Sequence[MergeTerm]) -> None:
         has = f"it has {some_of(known, at_most=20)}" if known else "it has none"
         are = counted(len(unknown), "match source is", "match sources are")
         raise CounterpartError(f"{are} not in {collection}: {some_of(unknown)}; {has}.")
+
+
+def refuse_foreign(collection: Collection, rounds: Sequence[Round]) -> None:
+    """Raise CounterpartError for rounds of other collections."""
+    if foreign := [round.name for round in rounds if round.pool.collection_id != collection.pk]:
+        are = counted(len(foreign), "round is", "rounds are")
+        raise CounterpartError(f"{are} not on {collection}: {some_of(foreign)}. Leave them out.")
 
 
 def merged_pairs(collection: Collection, term: MergeTerm, *, positive_levels: Sequence[int]) -> set[Pair]:

@@ -17,9 +17,19 @@ from django.core.files.storage import default_storage
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError, some_of
-from core.files.stored_files import StoredFile, copy_file, files_in, local_copy, read_json, write_file, write_json
+from core.files.stored_files import (
+    StoredFile,
+    copy_file,
+    files_in,
+    local_copy,
+    read_file,
+    read_json,
+    write_file,
+    write_json,
+)
 from core.progress import Progress
 from core.text import counted
+from corpus.models import CaptionQuerySet, ImageQuerySet
 from counterpart_metrics.arrays import SIDES
 from dataset.models import Version
 from dataset.versions.file_rows import NUMBERS, GalleryRow, ReleasedJudgment, ReleasedPair
@@ -75,14 +85,17 @@ def written_files(version: Version, files: Sequence[Path], *, progress: Progress
     path = f"{version.folder}/{MANIFEST}"
     manifest = manifest_bytes(version.manifest)
     if released := default_storage.exists(path):
-        with default_storage.open(path, "rb") as stored:
-            if stored.read() != manifest:
-                raise CounterpartError(
-                    f"The storage holds another release in {version.folder}, which this database does not know. "
-                    "Choose another name."
-                )
-        _refuse_damaged(version)
-    if not released:
+        if read_file(path) != manifest:
+            raise CounterpartError(
+                f"The storage holds another release in {version.folder}, which this database does not know. Choose "
+                "another name."
+            )
+        if damaged := damaged_files(version):
+            raise CounterpartError(
+                f"The storage holds this release in {version.folder}, with {counted(len(damaged), 'file')} missing or "
+                f"changed: {some_of(list(damaged))}. Restore them from a backup, or choose another name."
+            )
+    else:
         _refuse_without_manifest(version.folder)
         _clear(version.folder)
     try:
@@ -107,25 +120,23 @@ def _refuse_without_manifest(folder: str) -> None:
         )
 
 
-def _refuse_damaged(version: Version) -> None:
-    damaged = []
+def damaged_files(version: Version) -> dict[str, str]:
+    """Return the files that are missing or were changed, with a sentence that says so."""
+    damaged = {}
     for name, described in version.manifest["files"].items():
         path = f"{version.folder}/{name}"
-        if not default_storage.exists(path) or stored_sha256(path) != described["sha256"]:
-            damaged.append(name)
-    if damaged:
-        raise CounterpartError(
-            f"The storage holds this release in {version.folder}, with {counted(len(damaged), 'file')} missing or "
-            f"changed: {some_of(damaged)}. Restore them from a backup, or choose another name."
-        )
+        if not default_storage.exists(path):
+            damaged[name] = f"The file {path} is missing."
+        elif (digest := stored_sha256(path)) != described["sha256"]:
+            damaged[name] = f"The file {path} was changed: its SHA-256 is {digest}, not {described['sha256']}."
+    return damaged
 
 
 def seal_folder(version: Version) -> None:
     """Give the manifest its name, once the version is committed: a release that is killed before can be made again."""
     unsealed = f"{version.folder}/{UNSEALED}"
     if default_storage.exists(unsealed):
-        with default_storage.open(unsealed, "rb") as stored:
-            write_file(f"{version.folder}/{MANIFEST}", stored.read())
+        write_file(f"{version.folder}/{MANIFEST}", read_file(unsealed))
         default_storage.delete(unsealed)
 
 
@@ -148,8 +159,7 @@ def manifest_in_storage(version: Version) -> bytes:
     if not default_storage.exists(path):
         seal_folder(version)  # the release was killed just after it committed
     if default_storage.exists(path):
-        with default_storage.open(path, "rb") as file:
-            content = file.read()
+        content = read_file(path)
         # The row's copy is compared too: PostgreSQL keeps its values, but not the order of its names.
         known = version.manifest_sha256 in (hashlib.sha256(content).hexdigest(), "")  # empty before 0.2.0
         if known and json.loads(content) == version.manifest:
@@ -195,13 +205,18 @@ def load_positives(version: Version) -> Positives:
     }
 
 
-def query_ids(version: Version) -> dict[Direction, NDArray[np.int64]]:
-    """Return the ids of the version's queries in each direction, without excluded ones, ascending."""
+def released_queries(version: Version) -> dict[Direction, ImageQuerySet | CaptionQuerySet]:
+    """Return the version's queries in each direction, without excluded ones."""
     images = version.sample.images.exclude(key__in=version.manifest.get("excluded_images", []))
     captions = version.sample.captions.exclude(key__in=version.manifest["excluded_captions"])
+    return {Direction.IMAGE_TO_CAPTION: images, Direction.CAPTION_TO_IMAGE: captions}
+
+
+def query_ids(version: Version) -> dict[Direction, NDArray[np.int64]]:
+    """Return the ids of the version's queries in each direction, ascending."""
     return {
-        Direction.IMAGE_TO_CAPTION: np.array(sorted(images.values_list("pk", flat=True)), np.int64),
-        Direction.CAPTION_TO_IMAGE: np.array(sorted(captions.values_list("pk", flat=True)), np.int64),
+        direction: np.array(sorted(rows.values_list("pk", flat=True)), np.int64)
+        for direction, rows in released_queries(version).items()
     }
 
 

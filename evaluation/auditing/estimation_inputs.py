@@ -56,7 +56,6 @@ def load_pooled_queries(
         queries=queries_of(pool.sample),
         votes=votes,
         reviewed=reviewed,
-        proposals=None,
         policies=Policies(merge=terms),
     )
     retrievals = pool.retrievals.select_related("annotator").order_by("annotator__name")

@@ -27,7 +27,16 @@ from pydantic import TypeAdapter
 
 from core.errors import CounterpartError
 from core.files.parts import Part
-from core.files.stored_files import STALE_DAYS, StoredFile, files_in, folders_in, local_copy, remove_file, write_file
+from core.files.stored_files import (
+    STALE_DAYS,
+    StoredFile,
+    files_in,
+    folders_in,
+    local_copy,
+    read_file,
+    remove_file,
+    write_file,
+)
 from core.progress import Progress, silent
 from corpus.galleries.item_parts import IMAGES, captions_of, images_of
 from counterpart_annotators.base import ComparingAnnotator, EmbeddingAnnotator
@@ -174,8 +183,7 @@ class SearchPlan:
 def open_plan(folder: str) -> SearchPlan | None:
     """Return a stored plan; None if it was removed, as the search has ended."""
     try:
-        with default_storage.open(_path(folder), "rb") as file:
-            return SearchPlan(folder, UNITS.validate_json(file.read()))
+        return SearchPlan(folder, UNITS.validate_json(read_file(_path(folder))))
     except FileNotFoundError:
         return None
 
