@@ -1,7 +1,7 @@
 """What a judging page sends: answers, drafts, reports and seconds, read from the fields of its form."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from django.http import QueryDict
@@ -19,14 +19,6 @@ from hits.task_types.task_type import Question
 
 PARTS = ("level", "shortcoming", "wrong_way", "text")
 REST = "rest"
-
-
-@dataclass(frozen=True)
-class DraftChange:
-    """The current state of a screen: its answers, and the items whose answer was undone."""
-
-    answers: Sequence[Answer]
-    undone: Sequence[int]
 
 
 def agrees_to(sheet: ConsentSheet, post: QueryDict) -> bool:
@@ -54,16 +46,16 @@ def parse_answers(post: QueryDict, places: Places, task: Question) -> list[Answe
     return answers
 
 
-def parse_draft(post: QueryDict, places: Places, task: Question) -> DraftChange:
-    """Read ``place`` and the fields of the screen that begins there. Raises CounterpartError as ``parse_answers``
-    does."""
+def parse_draft(post: QueryDict, places: Places, task: Question) -> tuple[list[Answer], list[int]]:
+    """Read ``place`` and the fields of the screen that begins there: its answers, and the items whose answer was
+    undone. Raises CounterpartError as ``parse_answers`` does."""
     start = parse_number(post.get("place", ""), "the pair")
     if start not in places or (start - 1) % task.group:
         raise CounterpartError(f"This HIT has no pair {start}; reload the page.")
     screen = [places[place] for place in range(start, start + task.group) if place in places]
     answers = [answer for answer in parse_answers(post, places, task) if answer.item_id in screen]
     answered = {answer.item_id for answer in answers}
-    return DraftChange(answers, [item for item in screen if item not in answered])
+    return answers, [item for item in screen if item not in answered]
 
 
 def _level_of_unticked(post: QueryDict, screen: Sequence[int], task: Question) -> str:

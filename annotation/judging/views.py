@@ -75,9 +75,8 @@ def draft(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     """Save one pair's answer as a draft."""
     try:
         places = places_of(assignment)
-        change = parse_draft(request.POST, places, task_type_of(assignment.hit.round))
-        answers = believed(change.answers, _elapsed(assignment))
-        save_draft(assignment, *answers, undone=change.undone, places=places)
+        answers, undone = parse_draft(request.POST, places, task_type_of(assignment.hit.round))
+        save_draft(assignment, *believed(answers, _elapsed(assignment)), undone=undone, places=places)
     except CounterpartError as error:
         return JsonResponse({"error": str(error)}, status=409 if isinstance(error, SeatLostError) else 422)
     if _is_lost(assignment):

@@ -18,7 +18,6 @@ COMPLETION = "hits.completion"
 COMPLETION_LENGTH = 12
 COMPLETION_CODE = re.compile(r"c(\d{1,18})-(\d{1,18})-([0-9a-f]{12})")
 RECEIPT_CODE = re.compile(r"(\d{1,18})-([0-9a-f]{10})")
-SUBMITTED = (Assignment.State.SUBMITTED, Assignment.State.FLAGGED, Assignment.State.ACCEPTED, Assignment.State.EXCLUDED)
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ def _prove_round(signed: str, *, round_id: int, worker_id: int) -> Proof | None:
         return None
     if not is_signature(signed, COMPLETION, f"{round.pk}-{worker.pk}", length=COMPLETION_LENGTH):
         return None
-    submitted = hits_of(worker).filter(hit__round=round, state__in=SUBMITTED).count()
+    submitted = hits_of(worker).filter(hit__round=round, state__in=Assignment.SUBMITTED).count()
     if not submitted:
         raise CounterpartError(f"The code is genuine, but worker {worker} has submitted nothing in round {round}.")
     payments = Payment.objects.filter(round=round, assignment__worker=worker)
@@ -74,7 +73,7 @@ def _prove_round(signed: str, *, round_id: int, worker_id: int) -> Proof | None:
 
 def _prove_hit(signed: str, *, assignment_id: int) -> Proof | None:
     rows = Assignment.objects.select_related("hit__round", "worker")
-    assignment = rows.filter(pk=assignment_id, state__in=SUBMITTED).first()
+    assignment = rows.filter(pk=assignment_id, state__in=Assignment.SUBMITTED).first()
     if assignment is None or not is_signature(signed, RECEIPT, str(assignment.pk), length=RECEIPT_LENGTH):
         return None
     payments = Payment.objects.filter(assignment=assignment)

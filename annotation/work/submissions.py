@@ -1,7 +1,6 @@
 """Submissions: a whole answer set becomes judgments and a receipt, once, whichever channel it came by."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
@@ -34,14 +33,6 @@ from hits.task_types import task_type_of
 SUSPECTED = Control.State.SUSPECTED
 
 
-@dataclass(frozen=True)
-class Receipt:
-    """Proof of a submission. ``repeated``: it had been made before, and this one changed nothing."""
-
-    code: str
-    repeated: bool
-
-
 def items_of(assignment: Assignment) -> dict[int, Item]:
     """Return the items of the assignment's HIT by their keys, with their controls."""
     items = Item.shown.filter(hit=assignment.hit_id).order_by().select_related("control")
@@ -54,7 +45,7 @@ def submit_answers(
     answers: Sequence[Answer],
     active_seconds: int,
     items: Mapping[int, Item] | None = None,
-) -> Receipt:
+) -> str:
     """Store the answers to every item of the assignment's HIT and grade them once that is committed. Those of a
     platform's visitor are kept as drafts until the platform confirms the submission. ``items`` are those of
     ``items_of``, where they have been read.
@@ -77,9 +68,7 @@ def submit_answers(
         code = store_answers(assignment, answers, items, active_seconds)
     except IntegrityError as error:
         raise _clash(assignment, items) from error
-    if code is not None:
-        return Receipt(code, repeated=False)
-    if receipt := _earlier_receipt(assignment):
+    if receipt := code or _earlier_receipt(assignment):
         return receipt
     raise _seat_lost()
 
@@ -170,24 +159,24 @@ def store_answers(
     return code
 
 
-def _earlier_receipt(assignment: Assignment) -> Receipt | None:
-    """Return the receipt of an assignment that was submitted, and set it. Raises SeatLostError if it was returned."""
+def _earlier_receipt(assignment: Assignment) -> str:
+    """Return the receipt of an assignment that was submitted, and set it; "" if it was not. Raises SeatLostError if it
+    was returned."""
     state, code = Assignment.objects.values_list("state", "receipt").get(pk=assignment.pk)
     if code:
         assignment.receipt = code
-        return Receipt(code, repeated=True)
-    if state not in Assignment.ANSWERABLE and not assignment.may_be_answered_yet:
+    elif state not in Assignment.ANSWERABLE and not assignment.may_be_answered_yet:
         raise _seat_lost()
-    return None
+    return code
 
 
-def _keep_claim(assignment: Assignment, answers: Sequence[Answer], active_seconds: int) -> Receipt:
+def _keep_claim(assignment: Assignment, answers: Sequence[Answer], active_seconds: int) -> str:
     """Keep a whole answer set with its receipt, so that what the platform gets is what we have."""
     with transaction.atomic():
         current = Assignment.objects.select_for_update().get(pk=assignment.pk)
         assignment.receipt = current.receipt
         if current.receipt:
-            return Receipt(current.receipt, repeated=True)
+            return current.receipt
         if current.submitted_at:
             raise SeatLostError("The platform has this HIT already; nothing more is saved for it.")
         put_drafts(assignment, answers)
@@ -195,7 +184,7 @@ def _keep_claim(assignment: Assignment, answers: Sequence[Answer], active_second
         assignment.active_seconds = active_seconds
         assignment.save(update_fields=["receipt", "active_seconds"])
         record("saved", assignment, actor=actor_of(assignment.worker))
-    return Receipt(assignment.receipt, repeated=False)
+    return assignment.receipt
 
 
 def _grade_committed(assignment: Assignment, item_answers: list[ItemAnswer] | None, *, doubted: bool) -> None:

@@ -47,7 +47,7 @@ def ask_funds(channel: str, environment: str) -> Funds:
         return Funds(None, str(error))
 
 
-def note_funds(round: Round) -> Funds:
+def note_funds(round: Round) -> None:
     """Ask the round's platform for the balance, and store it."""
     funds = ask_funds(round.channel, round.environment)
     if funds.amount is not None and funds.amount != noted_funds(round):
@@ -58,7 +58,6 @@ def note_funds(round: Round) -> Funds:
                 defaults={"amount": funds.amount, "changed_at": clock.now()},
             )
             record("account held", round, actor="sync", amount=str(funds.amount))
-    return funds
 
 
 def noted_funds(round: Round) -> Decimal | None:

@@ -46,13 +46,12 @@ LOST = "The platform confirms it, but no complete answers came with it or were s
 FOREIGN = "The platform's copy has another receipt than ours. The answers that were saved here are stored."
 
 
-def take_in_waiting(round: Round | None = None, *, progress: Progress = silent) -> int:
-    """Store every submission (to one round) that is confirmed and not stored yet. Return their number.
+def take_in_waiting(round: Round, *, progress: Progress = silent) -> int:
+    """Store every submission to the round that is confirmed and not stored yet. Return their number.
 
     One that fails is logged and retried next time; the others are still stored.
     """
-    waiting = Assignment.objects.waiting().filter(problem="")
-    waiting = waiting.filter(hit__round=round) if round else waiting
+    waiting = Assignment.objects.waiting().filter(problem="", hit__round=round)
     keys = list(waiting.order_by("submitted_at", "pk").values_list("pk", flat=True))
     taken = 0
     for done, key in enumerate(keys):
