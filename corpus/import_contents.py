@@ -1,7 +1,7 @@
 """The contents of caption files, compared with those of a collection: what is new, and what conflicts."""
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from corpus.batches import undone_in
 from corpus.models import Collection, Image
 from corpus.readers.layouts import Found
 from corpus.readers.record import Record
-from corpus.splits import SplitRule
+from corpus.splits import SplitRule, splits_of_folders
 from counterpart_metrics.text_files import comparable
 
 ROWS = 5_000  # at once
@@ -52,6 +52,29 @@ def compare(records: Iterable[Record], collection: Collection | None, rule: Spli
         if record.text is not None and not _is_same_caption(record, contents, known_captions):
             contents.caption_conflicts[record.caption] = None
     return contents
+
+
+def take_splits_of_folders(found: Contents, files: Mapping[str, Path], folder: Path | None, rule: SplitRule) -> None:
+    """Give images without a split that of the folder where their picture lies, in ``folder`` or by their file name.
+
+    An image that the collection has in its gallery, and whose picture is for training, is a conflict.
+    """
+    undecided = [key for key, (_name, split) in found.images.items() if not split]
+    if not undecided:
+        return
+    within = {key: file for key, file in files.items() if folder and file.is_relative_to(folder)}
+    places = {
+        key: within[key].relative_to(folder).as_posix() if folder and key in within else name
+        for key, (name, _split) in found.images.items()
+    }
+    splits = splits_of_folders(set(places.values()))
+    new = set(found.new_images)
+    for key in undecided:
+        split = rule(splits.get(places[key], ""))
+        if key in new:
+            found.images[key] = found.images[key][0], split
+        elif split in Image.TRAINING_SPLITS:
+            found.image_conflicts[key] = None
 
 
 def images_of(collection: Collection) -> dict[str, tuple[str, str]]:

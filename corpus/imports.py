@@ -18,7 +18,15 @@ from core.files.stored_files import PART
 from core.progress import Progress, silent, tracked
 from core.text import check_name, counted
 from corpus.batches import begin_batch, refuse_undone, undone_in
-from corpus.import_contents import Contents, compare, conflicts_of, images_of, splits_of, unwanted_rows
+from corpus.import_contents import (
+    Contents,
+    compare,
+    conflicts_of,
+    images_of,
+    splits_of,
+    take_splits_of_folders,
+    unwanted_rows,
+)
 from corpus.models import Batch, Caption, Collection, Image, Match
 from corpus.pictures.stored_pictures import StoredPicture, find_pictures, pictures_stored
 from corpus.readers import READERS
@@ -152,15 +160,18 @@ def prepared_import(
         rule = SplitRule(gallery, splits_of(collection))
         contents = compare(tracked(found.records(notes), "checking captions", progress), collection, rule)
         contents.language = "" if collection and collection.language else language
-        troubles = [*_faults(notes, skip_broken, search.guess(found)), *conflicts_of(contents), *rule.troubles()]
-        if contents.images or not troubles:
-            troubles += unwanted_rows(contents, path, found, collection, append)
         files, missing = dict[str, Path](), list[str]()
         folder = unpacked(images, notes, progress) if images else found.pictures
+        unfound: list[str] = []
         try:
             files, missing = _picture_files(folder, contents, name, room)
         except CounterpartError as error:
-            troubles.append(str(error))
+            unfound = [str(error)]
+        take_splits_of_folders(contents, files, folder, rule)
+        troubles = [*_faults(notes, skip_broken, search.guess(found)), *conflicts_of(contents), *rule.troubles()]
+        if contents.images or not troubles:
+            troubles += unwanted_rows(contents, path, found, collection, append)
+        troubles += unfound
         if missing and not (skip_missing or skip_broken):
             troubles.append(_missing(missing))
         yield PreparedImport(

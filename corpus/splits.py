@@ -21,7 +21,7 @@ NAMES = {
 }
 FOLDED = {name: split for split, names in NAMES.items() for name in names}
 WORDS = re.compile(r"[^a-z0-9]+")
-TRAINING_OF_A_YEAR = re.compile(r"train(20\d\d)")  # COCO's train2014; its val2014 is what many galleries are made of
+OF_A_YEAR = re.compile(r"(train|val|test)20\d\d")  # COCO's folders; its val2014 is what many galleries are made of
 
 
 def folded_split(written: str) -> str:
@@ -46,7 +46,8 @@ def split_of_name(name: str) -> str:
 def split_of_folder(name: str) -> str:
     """Return the split that a folder of this name has, or ""."""
     word = WORDS.sub("", name.casefold())
-    return "train" if TRAINING_OF_A_YEAR.fullmatch(word) else FOLDED.get(word, "")
+    year = OF_A_YEAR.fullmatch(word)
+    return FOLDED.get("train" if year and year[1] == "train" else word, "")
 
 
 def split_of_path(file_name: str) -> str:
@@ -62,15 +63,15 @@ def split_of_path(file_name: str) -> str:
 
 def splits_of_folders(pictures: Collection[str]) -> dict[str, str]:
     """Map the paths of pictures to the splits that their folders say: the first folders in which they differ, where one
-    of those has the name of a split, or one above all of them."""
+    of those has the name of a split, or one above all of them. COCO's val2014 gives none."""
     folders = [PurePosixPath(picture).parent.parts for picture in pictures]
     common = PurePosixPath(commonpath(["/".join(parts) for parts in folders]) if folders else "").parts
     depth = next((n for n, folder in enumerate(common) if split_of_folder(folder)), len(common))
     known = {parts[depth]: split_of_folder(parts[depth]) for parts in folders if len(parts) > depth}
     if not any(known.values()):
         return {}
-    placed = zip(pictures, folders, strict=True)
-    return {one: known[parts[depth]] or parts[depth] for one, parts in placed if len(parts) > depth}
+    known |= {name: name for name, split in known.items() if not split and not OF_A_YEAR.fullmatch(name)}
+    return {one: known[parts[depth]] for one, parts in zip(pictures, folders, strict=True) if len(parts) > depth}
 
 
 class SplitRule:

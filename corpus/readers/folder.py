@@ -13,7 +13,6 @@ from corpus.pictures.stored_pictures import find_pictures
 from corpus.readers.layouts import CAPTIONS, Layout, inside, shape_of, stem_of
 from corpus.readers.record import Notes, Record, bare_image, caption_record, noted
 from corpus.readers.table import is_table, read_table
-from corpus.splits import splits_of_folders
 
 TEXTS = (".txt", ".caption", ".json")  # the first that a picture has counts
 ABOUT = re.compile(r"readme|licen[cs]e|citation|requirements")
@@ -26,20 +25,16 @@ def read_folder(path: Path, notes: Notes) -> Iterator[Record]:
 
     Captions come from the tables that are named metadata or captions, in any folder, or the only other ones, whose file
     names begin at their folder; otherwise from the text of the picture's name, one per line. Images are keyed by their
-    path in the folder, captions by ``<path>#<n>`` unless they have an id. A folder at the top whose name is one of a
-    split gives it to its pictures.
+    path in the folder, captions by ``<path>#<n>`` unless they have an id.
     """
     if not path.is_dir():
         raise CounterpartError(f"{path} is not a folder. Pass the folder of the pictures.")
     pictures = list(inside(path, *PICTURES))
-    splits = splits_of_folders(pictures)
     tables = tables_of(path, pictures)
     stems = set() if tables else {stem_of(picture) for picture in pictures}
     used = {*tables, *pictures}
     notes.leave_out(name for name in inside(path) if name not in used and stem_of(name) not in stems)
-    records = _from_tables(path, tables, pictures, notes) if tables else _from_texts(path, pictures, notes)
-    for place, record in records:
-        yield record if record.split or place not in splits else record._replace(split=splits[place])
+    yield from _from_tables(path, tables, pictures, notes) if tables else _from_texts(path, pictures, notes)
 
 
 def tables_of(folder: Path, pictures: list[str]) -> list[str]:
@@ -61,24 +56,22 @@ def tables_of(folder: Path, pictures: list[str]) -> list[str]:
     return chosen
 
 
-def _from_tables(folder: Path, tables: list[str], pictures: list[str], notes: Notes) -> Iterator[tuple[str, Record]]:
-    """Yield (path of the picture, record)."""
+def _from_tables(folder: Path, tables: list[str], pictures: list[str], notes: Notes) -> Iterator[Record]:
     records: list[Record] = []
     for table in tables:
         base = PurePosixPath(table).parent.as_posix()
         records += read_table(folder / table, notes, folder="" if base == "." else base)
     found = find_pictures(folder, {record.image: record.file_name for record in records})
-    places = {image: path.relative_to(folder).as_posix() for image, path in found.items() if path}
     for record in records:
-        if record.text is not None or record.image in places or (notes.pictures / record.file_name).is_file():
-            yield places.get(record.image, record.file_name), record
-    used = set(places.values())
+        if record.text is not None or found[record.image] or (notes.pictures / record.file_name).is_file():
+            yield record
+    used = {path.relative_to(folder).as_posix() for path in found.values() if path}
     for picture in pictures:
         if picture not in used:
             yield from _bare(folder, picture, notes)
 
 
-def _from_texts(folder: Path, pictures: list[str], notes: Notes) -> Iterator[tuple[str, Record]]:
+def _from_texts(folder: Path, pictures: list[str], notes: Notes) -> Iterator[Record]:
     texts = {name: stem_of(name) for suffix in TEXTS for name in inside(folder, suffix)}
     of_stem: dict[str, str] = {}
     for text, stem in texts.items():
@@ -92,14 +85,14 @@ def _from_texts(folder: Path, pictures: list[str], notes: Notes) -> Iterator[tup
         for place, (number, caption) in enumerate(captions):
             with noted(notes, folder / picture, "caption line", number):
                 key = f"{picture}#{place}"
-                yield picture, caption_record(image=picture, file_name=picture, caption=key, text=caption)
+                yield caption_record(image=picture, file_name=picture, caption=key, text=caption)
         if not captions:
             yield from _bare(folder, picture, notes)
 
 
-def _bare(folder: Path, picture: str, notes: Notes) -> Iterator[tuple[str, Record]]:
+def _bare(folder: Path, picture: str, notes: Notes) -> Iterator[Record]:
     with noted(notes, folder / picture, "picture", 1):
-        yield picture, bare_image(image=picture, file_name=picture)
+        yield bare_image(image=picture, file_name=picture)
 
 
 def _lines(text: Path) -> Iterator[tuple[int, object]]:

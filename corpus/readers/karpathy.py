@@ -10,7 +10,8 @@ from corpus.readers.record import Notes, Record, bare_image, caption_record, not
 
 
 def read_karpathy(path: Path, notes: Notes) -> Iterator[Record]:
-    """Yield a record per sentence. Images are keyed by cocoid if present, otherwise by file name."""
+    """Yield a record per sentence. Images are keyed by cocoid if present, otherwise by file name
+    with its folder: two folders may have files of one name."""
     for number, image in enumerate(json_items(path, "images.item"), 1):
         with noted(notes, path, "image", number):
             yield from _records(path, number, image, notes)
@@ -21,11 +22,9 @@ def _records(path: Path, number: int, image: Any, notes: Notes) -> Iterator[Reco
         raise ValueError("sentences missing")
     name = image.get("filename")
     folder = image.get("filepath")
-    described = {
-        "image": image.get("cocoid", name),
-        "file_name": f"{folder.strip('/')}/{name}" if folder and isinstance(folder, str) and name else name,
-        "split": image.get("split", ""),
-    }
+    if folder and isinstance(folder, str) and name:
+        name = f"{folder.strip('/')}/{name}"
+    described = {"image": image.get("cocoid", name), "file_name": name, "split": image.get("split", "")}
     if not image["sentences"]:
         yield bare_image(**described)
     for sentence in image["sentences"]:

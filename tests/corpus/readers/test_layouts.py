@@ -57,6 +57,9 @@ def test_pictures_of_the_same_name_are_those_of_their_folders(shared):
         read(folder)
 
 
+IMAGES = [{"id": n, "file_name": f"{n}.jpg"} for n in range(3)]
+
+
 def webdataset(folder):
     for name, shard in {"train-000.tar": "a", "test-000.tar": "b"}.items():
         made = picture_folder(folder / "made", f"{shard}.jpg")
@@ -128,6 +131,75 @@ def table_above_folders_of_splits(folder):
     picture_folder(folder, "Images/train/0.jpg", "Images/test/1.jpg", "Images/test/2.jpg")
     written(folder / "captions.csv", "image,caption\n0.jpg,a cat\n1.jpg,a dog\n")
     return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "layout"),
+    [
+        ("c.csv", "image,caption\n0.jpg,a cat\n1.jpg,a dog\n2.jpg,a bear\n", "table"),
+        ("c.token", "0.jpg#0\ta cat\n1.jpg#0\ta dog\n2.jpg#0\ta bear\n", "flickr"),
+        (
+            "c.jsonl",
+            '{"image": "0.jpg", "text": "a"}\n{"image": "1.jpg", "text": "b"}\n{"image": "2.jpg", "text": "c"}',
+            "jsonl",
+        ),
+        ("c.json", [{"image": f"{n}.jpg", "caption": ["a cat"]} for n in range(3)], "table"),
+        (
+            "d.json",
+            {"images": [{"filename": f"{n}.jpg", "sentences": [{"raw": "a", "sentid": n}]} for n in range(3)]},
+            "karpathy",
+        ),
+        (
+            "captions.json",
+            {"images": IMAGES, "annotations": [{"id": n, "image_id": n, "caption": "a"} for n in range(3)]},
+            "coco",
+        ),
+    ],
+)
+@pytest.mark.parametrize("images", ["pictures", "pictures.zip"])
+def test_the_split_of_a_row_without_one_is_that_of_the_folder_where_its_picture_lies(
+    tmp_path, name, rows, layout, images
+):
+    folder = picture_folder(tmp_path / "pictures", "train/0.jpg", "test/1.jpg", "val/2.jpg", "train/more.jpg")
+    with ZipFile(tmp_path / "pictures.zip", "w") as archive:
+        for file in folder.rglob("*.jpg"):
+            archive.write(file, file.relative_to(folder))
+    path = written(tmp_path / name, rows)
+    expected = (layout, 3, 3, 3, {"train": 1, "test": 1, "val": 1})
+    assert read(path, images=tmp_path / images) == expected
+
+
+@pytest.mark.parametrize(
+    ("folders", "splits", "troubles"),
+    [
+        (("train2014", "val2014"), {"train": 1, "": 1}, 0),
+        (("val2014", "test2015"), {"": 2}, 0),
+        (("data/train", "data/dev"), {"train": 1, "val": 1}, 0),
+        (("data/train", "data/held out"), {"train": 1, "held out": 1}, 1),
+        (("cats", "dogs"), {"": 2}, 0),
+    ],
+)
+@pytest.mark.parametrize("written_out", [True, False])
+def test_only_names_of_splits_decide(tmp_path, folders, splits, troubles, written_out):
+    places = [f"{folder}/{n}.jpg" for n, folder in enumerate(folders)]
+    rows = [line(n, n, file_name=place if written_out else f"{n}.jpg") for n, place in enumerate(places)]
+    images = None if written_out else picture_folder(tmp_path / "pictures", *places)
+    with prepared_import("zoo", path=jsonl(tmp_path / "c.jsonl", *rows), images=images) as found:
+        assert len(found.troubles) == troubles
+        assert Counter(split for _name, split in found.contents.images.values()) == splits
+
+
+def test_pictures_for_training_do_not_come_to_images_of_a_gallery(tmp_path):
+    path = jsonl(tmp_path / "c.jsonl", line(0, 0), line(1, 1))
+    with prepared_import("zoo", path=path) as found:
+        found.store()
+    with prepared_import(
+        "zoo", path=path, images=picture_folder(tmp_path / "zoo", "train/0.jpg", "test/1.jpg")
+    ) as found:
+        assert found.troubles == [
+            "1 image has another file name or split in this collection or earlier in the file: 0. "
+            "Give them unique ids, or import into a new collection."
+        ]
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,12 @@ def test_karpathy_coco_is_keyed_by_the_ids_of_coco(tmp_path):
     assert second.caption == "771687"
 
 
+def test_karpathy_images_of_one_name_are_known_by_their_folders(tmp_path):
+    images = [{"filename": "1.jpg", "filepath": folder, "sentences": []} for folder in ("train", "test")]
+    records = records_of("karpathy", written(tmp_path / "d.json", {"images": images}))
+    assert [(one.image, one.split) for one in records] == [("train/1.jpg", "train"), ("test/1.jpg", "test")]
+
+
 def test_karpathy_flickr_is_keyed_by_file_name(tmp_path):
     image = {key: value for key, value in KARPATHY["images"][0].items() if key not in ("cocoid", "filepath")}
     [first, _] = records_of("karpathy", written(tmp_path / "dataset_flickr30k.json", {"images": [image]}))

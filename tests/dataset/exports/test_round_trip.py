@@ -143,7 +143,7 @@ BACK = {
     "hf": [pairs_with_ratings, votes, texts],
     "mteb": [pairs_with_labels, matched_texts],
     "qrels": [pairs_with_labels],
-    "coco": [pairs_with_ratings],
+    "coco": [pairs_with_ratings, texts],
     "croissant": [pairs_with_ratings, votes, texts],
 }
 
