@@ -231,28 +231,20 @@ def draft(assignment, place, **fields):
     return Client().post(address("draft", assignment), {"place": place, f"level-{place}": "1", **fields})
 
 
-def test_a_submission_stores_the_seconds_of_each_pair(client, begun):
-    submit(client, begun, **{"seconds-1": "7", "seconds-2": "0", "seconds-3": "11", "active_seconds": "20"})
-    assert seconds_by_place(Judgment.objects.all()) == {1: 7, 2: 0, 3: 11, 4: None}
-    assert Assignment.objects.get().active_seconds == 20
-
-
-@pytest.mark.parametrize("sent", ["-1", "9" * 30, "", "²"])
-def test_a_bad_number_keeps_no_answer_out(client, begun, sent):
-    assert submit(client, begun, **{"seconds-1": sent, "seconds-2": "5"}).status_code == 302
-    assert seconds_by_place(Judgment.objects.all()) == {1: None, 2: 5, 3: None, 4: None}
-
-
-def test_seconds_that_make_more_than_have_passed_are_not_believed(client, begun):
-    submit(client, begun, **{"seconds-1": "100", "seconds-2": "100", "active_seconds": "30"})
-    assert set(Judgment.objects.values_list("seconds", flat=True)) == {None}
-    assert Assignment.objects.get().active_seconds == 30
-
-
-def test_the_whole_is_at_least_the_sum_of_its_parts(client, begun):
-    """As where another device counted the first pairs."""
-    submit(client, begun, **{"seconds-1": "30", "seconds-2": "40", "active_seconds": "50"})
-    assert Assignment.objects.get().active_seconds == 70
+@pytest.mark.parametrize(
+    ("sent", "total", "stored", "whole"),
+    [
+        (("7", "0"), "20", (7, 0), 20),
+        *((((bad, "5"), "20", (None, 5), 20)) for bad in ("-1", "9" * 30, "", "²")),
+        (("100", "100"), "30", (None, None), 30),  # more than have passed are not believed
+        (("30", "40"), "50", (30, 40), 70),  # as where another device counted the first pairs
+    ],
+)
+def test_the_seconds_of_each_pair_are_stored_as_far_as_they_are_believed(client, begun, sent, total, stored, whole):
+    fields = {"seconds-1": sent[0], "seconds-2": sent[1], "active_seconds": total}
+    assert submit(client, begun, **fields).status_code == 302
+    assert seconds_by_place(Judgment.objects.all()) == {1: stored[0], 2: stored[1], 3: None, 4: None}
+    assert Assignment.objects.get().active_seconds == whole
 
 
 def test_a_draft_keeps_the_seconds_and_the_page_shows_them(client, begun):
