@@ -222,5 +222,5 @@ def test_a_round_that_is_stopped_while_it_is_packed_leaves_nothing(db, pool):
 def test_packing_asks_the_database_no_more_for_more_pairs(db, django_assert_max_num_queries):
     for pairs, images in ((40, 30), (400, 60)):
         pool = pool_of(pairs, images=images, name=f"p{pairs}")
-        with django_assert_max_num_queries(41):
+        with django_assert_max_num_queries(43):
             pack(f"r{pairs}", pool, design=SMALL)
