@@ -22,6 +22,7 @@ from hits.models import Round
 from hits.task_types import require_pairs
 from hits.task_types.task_type import TaskType
 from mitl.models import Annotator, Direction, Proposal
+from mitl.search.gallery import sampled_queries
 
 
 @dataclass(frozen=True)
@@ -57,10 +58,8 @@ class Answered:
     @cached_property
     def queries(self) -> dict[Direction, set[int]]:
         """The queries of each direction; of a version those that were not excluded."""
-        if self.version is not None:
-            return {direction: set(ids.tolist()) for direction, ids in query_ids(self.version).items()}
-        sides = zip(Direction, (self.sample.images, self.sample.captions), strict=True)
-        return {direction: set(rows.values_list("pk", flat=True)) for direction, rows in sides}
+        queries = query_ids(self.version) if self.version else sampled_queries(self.sample)
+        return {direction: set(ids.tolist()) for direction, ids in queries.items()}
 
     @cached_property
     def proposals(self) -> pd.DataFrame:

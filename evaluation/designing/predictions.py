@@ -41,11 +41,11 @@ class Compared:
 
     @property
     def predicted_text(self) -> str:
-        return _text(self.predicted, self.unit)
+        return UNITS[self.unit].format(self.predicted)
 
     @property
     def real_text(self) -> str:
-        return "–" if self.real is None else _text(self.real, self.unit)
+        return "–" if self.real is None else UNITS[self.unit].format(self.real)
 
     def row(self) -> dict[str, Any]:
         """Return what ``plan --json`` prints."""
@@ -120,7 +120,3 @@ def _wage_of(round: Round, hours: float) -> float | None:
     """Return the rewards of the work that was submitted by its active hours."""
     timed = Assignment.objects.filter(hit__round=round, submitted_at__isnull=False, active_seconds__isnull=False)
     return float(timed.count() * round.reward) / hours if hours else None
-
-
-def _text(value: float, unit: str) -> str:
-    return UNITS[unit].format(value)

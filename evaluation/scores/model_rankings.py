@@ -15,7 +15,7 @@ from evaluation.models import Run
 from evaluation.scores.runs import read_run
 from hits.models import Round
 from mitl.models import Direction, Pool, Retrieval
-from mitl.search.gallery import load_lists
+from mitl.search.gallery import load_lists, sampled_queries
 
 Floats = NDArray[np.float64]
 
@@ -90,13 +90,8 @@ def first_pairs(pool: Pool, places: Mapping[Direction, Rankings], depth: int) ->
 
 def pooled_queries(pool: Pool) -> dict[Direction, Ids]:
     """Return the ids of the pool's queries, ascending, in each direction that was pooled and has any."""
-    sides = {Direction.IMAGE_TO_CAPTION: pool.sample.images, Direction.CAPTION_TO_IMAGE: pool.sample.captions}
-    queries = {
-        direction: np.array(sorted(side.values_list("pk", flat=True)), np.int64)
-        for direction, side in sides.items()
-        if direction in pool.directions
-    }
-    return {direction: ids for direction, ids in queries.items() if len(ids)}
+    queries = sampled_queries(pool.sample)
+    return {direction: ids for direction, ids in queries.items() if direction in pool.directions and len(ids)}
 
 
 def places_of_run(run: Run, depth: int) -> dict[Direction, Rankings]:

@@ -265,11 +265,14 @@ def load_lists(retrieval: Retrieval, sample: Sample | None = None) -> BothLists:
     """
     if sample is None or retrieval.sample_id is not None:
         return _stored_lists(retrieval)
-    asked = {
-        Direction.IMAGE_TO_CAPTION: _ids(sample.images.order_by("pk")),
-        Direction.CAPTION_TO_IMAGE: _ids(sample.captions.order_by("pk")),
-    }
-    return {direction: _lists_of(retrieval, direction, queries) for direction, queries in asked.items() if len(queries)}
+    asked = sampled_queries(sample).items()
+    return {direction: _lists_of(retrieval, direction, queries) for direction, queries in asked if len(queries)}
+
+
+def sampled_queries(sample: Sample) -> dict[Direction, Ids]:
+    """Return the ids of a sample's queries, ascending, by direction."""
+    sides = zip(Direction, (sample.images, sample.captions), strict=True)
+    return {direction: _ids(rows.order_by("pk")) for direction, rows in sides}
 
 
 def rankings_of(retrieval: Retrieval) -> dict[str, dict[str, list[int | str]]]:

@@ -9,7 +9,7 @@ from mitl.models import Annotator
 from mitl.registration import add_annotator, export_annotator
 from mitl.training.trainer import train_annotator
 from tests.commands import figures_printed, output_of
-from tests.factories import make_annotator, make_collection, make_sample
+from tests.factories import make_annotator
 from tests.mitl.pictured import make_coloured_collection
 
 
@@ -70,16 +70,6 @@ def test_train_annotator_prints_its_figures(db):
     figures = figures_printed("train_annotator", "eyes", "--collection", "colours")
     assert (figures["annotator"], figures["pairs"], figures["loss"]) == ("eyes", 48, "")
     assert figures["weights"] == Annotator.objects.get().checksum
-
-
-def test_pool_prints_its_counts(db):
-    make_sample(make_collection())
-    call_command("add_annotator", "words", "--kind", "overlap")
-    call_command("retrieve", "zoo", "--annotators", "words", "--queries", "queries")
-    wish = ("--collection=zoo", "--annotators=words", "--queries=queries", "--control-depth=6")
-    figures = figures_printed("pool", "p", *wish)
-    assert figures["proposals"] == (6 + 12) * 5
-    assert figures["seed"] == 0
 
 
 @pytest.mark.parametrize("kind", built_in())

@@ -14,9 +14,13 @@ from tests.mitl.searches import few_queries, retrieve
 
 
 @pytest.fixture
-def annotator(db, monkeypatch):
+def plugged(db, monkeypatch):
     plug_in(monkeypatch, distances="tests.mitl.distances")
     distances.encoded.clear()
+
+
+@pytest.fixture
+def annotator(plugged):
     return make_annotator("several", "distances")
 
 
@@ -75,12 +79,6 @@ def test_a_device_that_torch_does_not_have_is_refused_before_anything_is_compute
 
 
 HOW = ("several", "distances")
-
-
-@pytest.fixture
-def plugged(db, monkeypatch):
-    plug_in(monkeypatch, distances="tests.mitl.distances")
-    distances.encoded.clear()
 
 
 @pytest.fixture

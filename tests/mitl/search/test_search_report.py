@@ -100,7 +100,8 @@ def test_a_pool_of_lists_that_say_nothing_is_refused_until_it_is_accepted(blind)
     with pytest.raises(CommandError, match=refusal):
         output_of(*POOL)
     assert not Pool.objects.exists()
-    assert figures_printed(*POOL, "--accept-blind")["proposals"] == 35
+    figures = figures_printed(*POOL, "--accept-blind")
+    assert (figures["proposals"], figures["seed"]) == (35, 0)
 
 
 def test_lists_with_scores_are_pooled_as_before(zoo, blind, tmp_path):
