@@ -80,12 +80,11 @@ class Browser:
             raise CounterpartError(f"The form to {form.action} has no button {name}={value}. Is it the right site?")
         return self._page("POST", form.action, refusals, data=filled_in(form, {}) | {name: value})
 
-    def send_json(self, url: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Post JSON and return the JSON of the answer."""
+    def send_json(self, url: str, content: Mapping[str, Any]) -> None:
+        """Post JSON. Raises CounterpartError for an error status."""
         answer = self._answer("POST", url, json=content)
         if answer.is_error:
             raise CounterpartError(f"{url} answered {answer.status_code}: {' '.join(answer.text.split())}")
-        return dict(answer.json())
 
     def _page(self, method: str, url: str, refusals: tuple[int, ...], **sent: Any) -> Page:
         answer = self._answer(method, url, **sent)
