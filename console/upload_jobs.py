@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from console.collections.sent_imports import adds_pictures, keep_look, prepared_upload
+from console.collections.sent_imports import LOOKING, adds_pictures, keep_look, prepared_upload
 from console.uploads import Files, upload_job
 from core.errors import CounterpartError, some_of
 from core.files.zip_files import unpack
@@ -23,7 +23,7 @@ JUDGMENT_FILES = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".parquet")
 CHECKPOINT_FILES = (".json", ".txt", ".bin", ".safetensors", ".npy", ".npz", ".md", ".model")
 
 
-@upload_job("console.tasks.look_at_import", needs=("hits.launch_round",), keeps=True)
+@upload_job(LOOKING, needs=("hits.launch_round",), keeps=True)
 def look_at_import(job: Job, files: Files, progress: JobProgress) -> str:
     """Look at what ``import_collection`` would import of the same files."""
     return keep_look(job, files, progress)

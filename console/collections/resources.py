@@ -29,7 +29,7 @@ from console.collections.sent_imports import (
     SentImport,
     SentMatches,
     check_suffix,
-    kept_look,
+    look_of,
 )
 from console.home.resources import JobAnswer
 from console.uploads import LARGEST_UPLOAD, start_with_sent, upload_id
@@ -201,8 +201,7 @@ def look_at_import(request: ApiRequest, collection: str, parameters: SentImport)
 @resources.reads("/looks/{uuid:id}", "data:read", LookAnswer)
 def look(request: ApiRequest, id: UUID) -> dict[str, Any]:
     """Show what one of the caller's jobs found in its files."""
-    looks = Job.objects.filter(task=upload_jobs.look_at_import.name, created_by=request.user, state=Job.State.DONE)
-    found = kept_look(get_object_or_404(looks, pk=id))
+    _, found = look_of(id, request.user)
     if found is None:
         raise Problem(404, "The files of this look are not kept any more. Send them again.")
     return found

@@ -1,19 +1,19 @@
 """Imports of uploaded files: the parameters of a call, and what was found in the files before a person confirms."""
 
-import json
 from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Annotated, Any
+from uuid import UUID
 
 from django import forms
-from django.core.files.base import ContentFile
-from django.core.files.storage import default_storage
+from django.contrib.auth.models import User
+from django.shortcuts import get_object_or_404
 
 from console.uploads import Files
 from core.errors import CounterpartError
-from core.files.stored_files import read_json
+from core.files.stored_files import read_json, write_json
 from core.files.upload_files import FOLDER
 from core.models import Job
 from core.parameters import Parameters
@@ -24,6 +24,7 @@ from corpus.imports import PreparedImport, prepared_import
 from corpus.models import Collection
 from corpus.readers.layouts import ARCHIVES, CAPTIONS
 
+LOOKING = "console.tasks.look_at_import"
 PICTURE_UPLOADS = ARCHIVES
 CAPTION_UPLOADS = (*CAPTIONS, *ARCHIVES)
 MATCH_UPLOADS = (".csv", ".json", ".gz")
@@ -90,16 +91,16 @@ def keep_look(job: Job, files: Files, progress: Progress) -> str:
         for path in files.values():
             said = said.replace(f"{path.parent}/", "")
         kept = {"look": None, "trouble": said}
-    place = _place_of(job)
-    default_storage.delete(place)
-    default_storage.save(place, ContentFile(json.dumps(kept)))
+    write_json(_place_of(job), kept)
     return said
 
 
-def kept_look(job: Job) -> dict[str, Any] | None:
-    """Return the ``look`` and the ``trouble`` that a job kept; None if they are not kept any more."""
-    found: dict[str, Any] | None = read_json(_place_of(job))
-    return found
+def look_of(job_id: UUID, user: User) -> tuple[Job, dict[str, Any] | None]:
+    """Return a person's job that looked at files, and the ``look`` and the ``trouble`` that it kept; None if they are
+    not kept any more. Raises Http404 for a job of another person or kind."""
+    looks = Job.objects.filter(task=LOOKING, created_by=user, state=Job.State.DONE)
+    job = get_object_or_404(looks, pk=job_id)
+    return job, read_json(_place_of(job))
 
 
 def _place_of(job: Job) -> str:

@@ -22,13 +22,12 @@ from console.collections.forms import LARGEST_LIST, ImportForm, LookForm, Matche
 from console.collections.picture_links import opened_link
 from console.collections.query_sheets import groups_of
 from console.collections.schemas import CollectionAnswer, counted_collections, with_sources
-from console.collections.sent_imports import adds_pictures, kept_look
+from console.collections.sent_imports import adds_pictures, look_of
 from console.jobs import follow
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.refusals import refusals_as_404, refusals_as_messages, refusals_in
 from console.uploads import LARGEST_UPLOAD, local_upload, start_with_files_of, start_with_uploads
-from core.models import Job
 from core.web.middleware import takes_uploads
 from corpus.id_lists import COLUMNS, id_lines
 from corpus.models import Caption, Collection, Image, Sample
@@ -120,9 +119,7 @@ def collection_import(request: StaffRequest) -> HttpResponse:
 @researchers_only.fills
 def import_look(request: StaffRequest, job_id: UUID) -> HttpResponse:
     """What a job found in a person's files: they import it, or look again with other parameters."""
-    looks = Job.objects.filter(task=upload_jobs.look_at_import.name, created_by=request.user, state=Job.State.DONE)
-    job = get_object_or_404(looks, pk=job_id)
-    found = kept_look(job)
+    job, found = look_of(job_id, request.user)
     if found is None:
         raise Http404("The files of this look are not kept any more. Upload them again.")
     form = LookForm(request.POST if request.method == "POST" else None, initial=job.params)
