@@ -75,7 +75,26 @@ OPTIONS = {
 """Parameter → its values in words."""
 
 
-class PackForm(ParametersForm):
+class RoundForm(ParametersForm):
+    """The parameters of a new round, made of what was sent."""
+
+    parameters: Any
+
+    def clean_round(self) -> str:
+        name: str = self.cleaned_data["round"]
+        if Round.objects.filter(name=name).exists():
+            raise forms.ValidationError(f"Round {name} already exists. Choose another name.")
+        return name
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not self.errors:
+            with refusals_in(self):
+                self.parameters = self.act(**self.chosen())
+        return cleaned
+
+
+class PackForm(RoundForm):
     """How a pool is packed into a round, the pay of workers, and the ceiling of the cost."""
 
     act = NewRoundParameters
@@ -84,16 +103,6 @@ class PackForm(ParametersForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         finish_fields(self)
-
-    def clean_round(self) -> str:
-        return _unused(self.cleaned_data["round"])
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or {}
-        if not self.errors:
-            with refusals_in(self):
-                self.parameters = NewRoundParameters(**self.chosen())
-        return cleaned
 
 
 def finish_fields(form: forms.Form) -> None:
@@ -186,7 +195,7 @@ class AnnotatorsField(forms.ModelMultipleChoiceField):
         return f"{annotator} (not trained yet)" if is_untrained(cast(Annotator, annotator)) else str(annotator)
 
 
-class PlanForm(ParametersForm):
+class PlanForm(RoundForm):
     """The parameters of a round, with the existing collections, samples and annotators to choose from."""
 
     act = RoundParameters
@@ -220,19 +229,3 @@ class PlanForm(ParametersForm):
         }
         for name, value in suggested.items():
             self.fields[name].initial = value
-
-    def clean_round(self) -> str:
-        return _unused(self.cleaned_data["round"])
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or {}
-        if not self.errors:
-            with refusals_in(self):
-                self.parameters = RoundParameters(**self.chosen())
-        return cleaned
-
-
-def _unused(name: str) -> str:
-    if Round.objects.filter(name=name).exists():
-        raise forms.ValidationError(f"Round {name} already exists. Choose another name.")
-    return name

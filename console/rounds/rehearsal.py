@@ -1,5 +1,5 @@
-"""Rehearsing a round: a researcher judges one of its HITs on the worker's page, and sees the pay, the right controls
-and the time of each pair. The answers are not stored."""
+"""Rehearsing a draft: a researcher judges one of its HITs on the worker's page, and sees the pay, the right controls
+and the time of each pair, without storing the answers; or a job has a simulated crowd judge all of them."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -7,9 +7,11 @@ from decimal import Decimal
 from statistics import median
 from typing import Any
 
+from django import forms
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
@@ -18,12 +20,17 @@ from annotation.judging.sheet import sheet_of, shown_in
 from annotation.judging.sheet_answers import parse_answers, parse_number
 from annotation.models import Draft
 from annotation.work.answers import NO_PICTURE, Answer, check_answer_set
-from console.permissions import researchers_only
+from console.jobs import follow
+from console.permissions import StaffRequest, researchers_only
 from console.review.answer_sheets import SheetAnswer, pairs_of
 from core.errors import CounterpartError
+from core.parameters import choices
 from hits.models import HIT, Item, Round
 from hits.prices import fair_reward
 from hits.task_types import task_type_of
+from simulation.jobs import start_rehearsal
+from simulation.profiles import DEFAULT, PRESETS
+from simulation.rehearsals import REHEARSED, discard_rehearsal
 
 LONGEST = 99_999  # seconds that a rehearsal may have taken
 
@@ -117,4 +124,48 @@ def _wage(round: Round, seconds: int) -> dict[str, object]:
         "seconds": seconds,
         "hourly": round.reward * 3600 / Decimal(seconds),
         "fair": fair_reward(seconds, round.wage_floor),
+    }
+
+
+MOST_WORKERS = 1_000
+
+
+class CrowdForm(forms.Form):
+    """The simulated crowd of a rehearsal."""
+
+    workers = forms.IntegerField(initial=20, min_value=1, max_value=MOST_WORKERS, label="Workers")
+    profile = forms.ChoiceField(
+        choices=choices(*sorted(path.stem for path in PRESETS.glob("*.json"))), initial=DEFAULT, label="Crowd"
+    )
+
+
+@researchers_only.fills
+def rehearsals(request: StaffRequest, name: str) -> HttpResponse:
+    """The results of a rehearsal of the draft; on POST a job rehearses it, or the results are discarded."""
+    round = get_object_or_404(Round, name=name)
+    if round.state != "draft":
+        messages.info(request, f"Round {round} is already {round.state}.")
+        return redirect("round", name)
+    if "discard" in request.POST:
+        discard_rehearsal(round, actor=request.user.get_username())
+        messages.success(request, "The rehearsal is discarded.")
+        return redirect("rehearsals", name)
+    kept = round.summary.get(REHEARSED)
+    form = CrowdForm(request.POST or None, initial=kept)
+    if form.is_valid():
+        return follow(start_rehearsal(round, **form.cleaned_data, seed=0, by=request.user))
+    context = {"round": round, "task": task_type_of(round), "form": form, "rehearsed": _with_rates(round, kept)}
+    return render(request, "console/rounds/rehearsals.html", context, status=422 if form.errors else 200)
+
+
+def _with_rates(round: Round, kept: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return the figures of a rehearsal with the shares and the wage that follow from them."""
+    if kept is None:
+        return None
+    seconds = kept["seconds_of_hit"]
+    return kept | {
+        "cost": Decimal(kept["cost"]),
+        "hourly": round.reward * 3600 / Decimal(seconds) if seconds else None,
+        "controls_right": kept["right_controls"] / kept["controls"] if kept["controls"] else None,
+        "verdicts_right": kept["right_verdicts"] / kept["verdicts"] if kept["verdicts"] else None,
     }

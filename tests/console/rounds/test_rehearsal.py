@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from django.utils.html import strip_tags
 
-from annotation.models import Assignment, Draft, Judgment, Worker
+from annotation.models import Assignment, Draft, Judgment, Payment, Worker
 from annotation.people.workers import mark_simulated
 from core.models import Event
 from hits.models import Round, Seat
@@ -102,3 +102,33 @@ def test_a_simulated_crowd_is_advised_only_before_people_answer(researcher, db):
     assert researcher.get("/rounds/round-1/").context["simulate"] == command
     answer_rightly(made)
     assert researcher.get("/rounds/round-1/").context["simulate"] == ""
+
+
+# A simulated crowd rehearses all HITs of a draft
+
+
+CROWD_PAGE = "/rounds/draft/rehearsals/"
+CROWD = {"workers": "4", "profile": "careful"}
+
+
+def test_a_crowd_rehearses_and_its_figures_can_be_discarded(researcher, draft, commit):
+    assert researcher.get(CROWD_PAGE).context["rehearsed"] is None
+    with commit(execute=True):
+        answer = researcher.post(CROWD_PAGE, CROWD)
+    assert researcher.get(answer.url).url == CROWD_PAGE
+    rehearsed = researcher.get(CROWD_PAGE).context["rehearsed"]
+    assert (rehearsed["workers"], 0 <= rehearsed["verdicts_right"] <= 1) == (4, True)
+    for model in (Assignment, Judgment, Payment, Worker):
+        assert not model.objects.exists()
+    researcher.post(CROWD_PAGE, {"discard": "yes"})
+    assert researcher.get(CROWD_PAGE).context["rehearsed"] is None
+
+
+def test_an_invalid_crowd_is_refused_at_its_field(researcher, draft):
+    refused = researcher.post(CROWD_PAGE, CROWD | {"workers": "0"})
+    assert (refused.status_code, "workers" in refused.context["form"].errors) == (422, True)
+
+
+def test_a_published_round_is_not_rehearsed(researcher, db):
+    make_round(name="draft")
+    assert researcher.get(CROWD_PAGE).url == "/rounds/draft/"
