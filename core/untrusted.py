@@ -1,11 +1,11 @@
 """The one gate for untrusted text: what people, programs, platforms and files send is read or checked here before use.
 
-JSON has its gate in ``counterpart_metrics.json_gate``, which packages outside the site share.
+JSON has its gate in ``counterpart_metrics.json_gate``, CSV in ``table_rows`` there, which packages outside the site
+share.
 """
 
 import codecs
-import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
 
@@ -77,19 +77,6 @@ def json_events(name: str, file: IO[bytes]) -> Iterator[tuple[str, str, Any]]:
     """Yield (prefix, event, value) as ijson parses. Raises CounterpartError as ``json_items``."""
     with _as_json(name):
         yield from ijson.parse(BoundedJson(name, file), use_float=True)
-
-
-def csv_cells(
-    name: str, lines: Iterable[str], *, delimiter: str = ",", quotes: bool = True
-) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line number, cells) of each row that is not empty; ``lines`` keep their ends. Raises CounterpartError for
-    invalid CSV, and for a cell of more than 131,072 characters."""
-    rows = csv.reader(lines, strict=True, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE)
-    try:
-        for row in filter(None, rows):
-            yield rows.line_num, row
-    except csv.Error as error:
-        raise CounterpartError(f"{name}, line {rows.line_num}: not valid CSV ({error}).") from error
 
 
 @contextmanager

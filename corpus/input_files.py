@@ -1,59 +1,24 @@
 """Input files, plain or gzipped: lines and JSON items, with one-line errors for damaged files."""
 
-import gzip
 import json
-import zlib
 from codecs import BOM_UTF8
 from collections.abc import Iterator
 from contextlib import contextmanager
-from io import TextIOWrapper
-from itertools import count
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 from core import untrusted
 from core.errors import CounterpartError
-from core.untrusted import LONGEST_LINE, unstorable
-from counterpart_metrics.text_files import as_text
-
-GZIP_MAGIC = b"\x1f\x8b"
-
-
-@contextmanager
-def opened(path: Path) -> Iterator[IO[bytes]]:
-    """Open ``path`` for reading bytes; gzip is recognised by its first bytes.
-
-    Raises CounterpartError for a file that is missing, unreadable, cut short or damaged.
-    """
-    try:
-        with path.open("rb") as raw:
-            zipped = raw.peek(2)[:2] == GZIP_MAGIC
-            yield cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if zipped else raw
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise CounterpartError(f"{path.name} is cut short or damaged ({error}). Download it again.") from error
-    except OSError as error:
-        raise CounterpartError(f"Cannot read {path}: {error.strerror or error}.") from error
+from counterpart_metrics.table_rows import bounded
+from counterpart_metrics.text_files import as_text, opened
 
 
 def lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield (number from 1, line without its line break); blank lines are skipped."""
     with opened(path) as file, as_text(path.name, file) as text:
-        for number, line in enumerate(bounded(path, text), 1):
+        for number, line in enumerate(bounded(path.name, text), 1):
             if line.strip():
                 yield number, line.removesuffix("\n")
-
-
-def bounded(path: Path, text: TextIOWrapper) -> Iterator[str]:
-    """Yield lines with their ends. Raises CounterpartError at one that is too long, before it is read to its end."""
-    for number in count(1):
-        line = text.readline(LONGEST_LINE + 1)
-        if len(line) > LONGEST_LINE:
-            raise CounterpartError(f"{path.name}, line {number}: longer than {LONGEST_LINE:,} characters. Break it up.")
-        if fault := unstorable(line):
-            raise CounterpartError(f"{path.name}, line {number}: it contains {fault}. Remove it.")
-        if not line:
-            return
-        yield line
 
 
 def json_items(path: Path, prefix: str) -> Iterator[Any]:

@@ -15,7 +15,8 @@ from core.text import counted
 from corpus.input_files import at, json_items, json_pairs, json_records, lines
 from corpus.models import Collection
 from corpus.readers.record import key_of
-from corpus.tables import CAPTION_ID, IMAGE, SCORE, WORKER, Row, columns_of, found_columns, is_json, placed, read_rows
+from corpus.tables import CAPTION_ID, IMAGE, WORKER, columns_of, is_json, read_rows
+from counterpart_metrics.table_rows import ITEM, QUERY, SCORE, Row, found_columns, placed
 from counterpart_metrics.text_files import comparable
 
 IMAGE_TO_CAPTION = "i2t"
@@ -24,8 +25,8 @@ IN_NAME = {IMAGE_TO_CAPTION: r"image_to_caption|\bi2t\b|_i2t", CAPTION_TO_IMAGE:
 COLUMNS = {
     "image": IMAGE,
     "caption": (*CAPTION_ID, "caption"),
-    "query": ("query_id", "query", "qid"),
-    "item": ("corpus_id", "doc_id", "item", "item_id"),
+    "query": QUERY,
+    "item": ITEM,
     "label": ("positive", "match", "label", "relevance", "rel"),
     "score": SCORE,
     "grade": ("grade", "level"),
@@ -129,7 +130,7 @@ def _files_of(folder: Path) -> list[Path]:
 
 def _read(path: Path, keys: FileKeys, direction: str) -> tuple[Iterator[Pair], list[str]]:
     header = columns_of(path)
-    found = found_columns(path, header, COLUMNS) if header else dict.fromkeys(COLUMNS)
+    found = found_columns(path.name, header, COLUMNS) if header else dict.fromkeys(COLUMNS)
     unread = [name for name in header if name.strip() and name not in found.values()]
     if found["image"] and found["caption"]:
         if direction:
@@ -145,7 +146,7 @@ def _read(path: Path, keys: FileKeys, direction: str) -> tuple[Iterator[Pair], l
         return _directed(path, _labelled(path, _qrels(path)), keys, direction), []
     if is_json(path) and set(COCO_LISTS) & set(header):
         records = chain.from_iterable(json_items(path, f"{name}.item") for name in COCO_LISTS)
-        return _table_pairs(path, placed(path, enumerate(records, 1), COLUMNS, ("image", "caption"))), []
+        return _table_pairs(path, placed(path.name, enumerate(records, 1), COLUMNS, ("image", "caption"))), []
     if is_json(path) and (header or not any(json_records(path))):
         return _directed(path, _json_pairs(path), keys, direction), []
     columns = f"its columns are {some_of(header)}" if header else "it has no columns"

@@ -15,7 +15,8 @@ from corpus.input_files import at, json_records, lines
 from corpus.match_files import keys_of
 from corpus.models import CaptionQuerySet, Collection, ImageQuerySet, Sample
 from corpus.readers.record import key_of
-from corpus.tables import CAPTION_ID, IMAGE, IMAGE_ID, columns_of, found_columns, is_json, read_rows
+from corpus.tables import CAPTION_ID, IMAGE, IMAGE_ID, columns_of, is_json, read_rows
+from counterpart_metrics.table_rows import found_columns
 
 IDS = {"images": (*IMAGE_ID, "id", "key", *IMAGE), "captions": (*CAPTION_ID, "id", "key", "caption")}
 
@@ -120,7 +121,7 @@ def read_ids(file: Path, side: str) -> list[str]:
     wanted = {"id": IDS[side]}
     listed: Iterable[tuple[int, Any]] = lines(file)
     try:
-        if found_columns(file, columns_of(file), wanted)["id"]:
+        if found_columns(file.name, columns_of(file), wanted)["id"]:
             listed = ((number, row["id"]) for number, row in read_rows(file, wanted))
         elif is_json(file):
             listed = enumerate(json_records(file), 1)

@@ -15,7 +15,8 @@ from annotation.people.receipts import completion_code
 from core.errors import CounterpartError, some_of
 from core.text import counted, harmless
 from core.untrusted import whole_number
-from corpus.tables import Row, read_rows
+from corpus.tables import read_rows
+from counterpart_metrics.table_rows import Row
 from hits.models import Round
 
 COLUMNS = ("worker", "platform", "platform_id", "hits", "amount", "completion_code", "receipts", "payments")

@@ -22,7 +22,9 @@ from evaluation.scores.runs import check_model
 from mitl.models import Retrieval
 
 MEASURED = EvaluateParameters.form_fields()
-RANKINGS = "JSON, NumPy (.npz), Parquet, a TREC run (.run, .trec, .txt), or a folder of results as a zip file."
+RANKINGS = (
+    "JSON, NumPy (.npz), Parquet, CSV, TSV, a TREC run (.run, .trec, .txt), or a folder of results as a zip file."
+)
 
 
 class ExportForm(forms.Form):

@@ -10,11 +10,10 @@ from core.errors import CounterpartError, some_of
 from core.files.zip_files import is_archive, unpack
 from core.progress import Progress, silent
 from core.text import counted
-from corpus.input_files import opened
 from corpus.pictures.stored_pictures import NAMED as PICTURES
 from corpus.readers.record import Notes, Record
 from corpus.splits import FOLDED, split_of_name
-from counterpart_metrics.text_files import check_encoding
+from counterpart_metrics.text_files import check_encoding, opened
 
 HEAD = 1 << 16  # bytes that recognisers see
 CAPTIONS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".txt", ".token", ".caption", ".parquet", ".gz")

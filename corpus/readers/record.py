@@ -1,6 +1,5 @@
 """The records that caption readers yield: a caption and its image, validated, and what they leave out."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -12,10 +11,10 @@ from core.errors import some_of
 from core.text import trimmed
 from core.untrusted import unstorable
 from corpus.splits import split_of_path
+from counterpart_metrics.ids import plain_id
 from counterpart_metrics.text_files import bare
 
 MAX_KEY = 120
-WHOLE_FLOAT = re.compile(r"(0|[1-9][0-9]{0,15})\.0")
 MAX_TEXT = 10_000
 MAX_FILE_NAME = 255
 MAX_SPLIT = 20
@@ -88,19 +87,14 @@ def bare_image(*, image: object, file_name: object, split: object = "") -> Recor
 
 
 def key_of(value: object, whose: str) -> str:
-    """Return an id as text, without blanks and invisible characters at its ends. A number such as 12.0, which pandas
-    makes of ids in a column with a gap, is 12.
+    """Return an id as text, as ``plain_id`` has it.
 
     Raises ValueError unless it is a whole number or a string of 1-120 characters.
     """
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
-        value = int(value)
-    if isinstance(value, str):
-        value = bare(value)
-        value = value.removesuffix(".0") if WHOLE_FLOAT.fullmatch(value) else value
+    value = plain_id(value)
     if isinstance(value, bool) or value is None or value == "":
         raise ValueError(f"{whose} has no id")
-    return _storable(str(value) if isinstance(value, int) else value, f"id of {whose}", MAX_KEY)
+    return _storable(value, f"id of {whose}", MAX_KEY)
 
 
 def _file_name(value: object) -> str:

@@ -12,7 +12,8 @@ from core.text import trimmed
 from corpus.readers.layouts import Layout
 from corpus.readers.record import Notes, Record, bare_image, caption_record, key_of, noted
 from corpus.splits import split_of_name
-from corpus.tables import CAPTION_ID, FILE_NAME, IMAGE_ID, SPLIT, TEXT, columns_of, found_columns, read_rows
+from corpus.tables import CAPTION_ID, FILE_NAME, IMAGE_ID, SPLIT, TEXT, columns_of, read_rows
+from counterpart_metrics.table_rows import found_columns
 
 PICTURE = ("image", "img", "picture", "photo")
 WANTED = {
@@ -32,7 +33,7 @@ def read_table(path: Path, notes: Notes, *, folder: str = "", split: str = "") -
     from image and text where it is empty, or without it by image and number. File names begin at ``folder``. The split
     of a row without one is that of the file's name, or ``split``.
     """
-    columns = found_columns(path, columns_of(path), WANTED, ("text",))
+    columns = found_columns(path.name, columns_of(path), WANTED, ("text",))
     has_ids = columns["caption"] is not None
     places: Counter[str] = Counter()
     captioned = set[str]()
@@ -63,7 +64,7 @@ def read_table(path: Path, notes: Notes, *, folder: str = "", split: str = "") -
 def is_table(path: Path) -> bool:
     """Whether the file has columns of images and captions."""
     try:
-        found = found_columns(path, columns_of(path), WANTED, ("text",))
+        found = found_columns(path.name, columns_of(path), WANTED, ("text",))
     except (CounterpartError, ValueError):
         return False
     return any(found[name] for name in ("file", "picture", "image"))

@@ -12,10 +12,9 @@ from typing import Any, Literal, NamedTuple
 
 from core.errors import CounterpartError
 from core.untrusted import unstorable
-from corpus.input_files import opened
-from corpus.readers.record import WHOLE_FLOAT
 from corpus.tables import columns_of
-from counterpart_metrics.text_files import comparable
+from counterpart_metrics.ids import plain_id
+from counterpart_metrics.text_files import comparable, opened
 
 Kind = Literal["folder", "json", "table"]
 
@@ -106,15 +105,12 @@ def name_of(value: object, what: str = "annotator") -> str:
 
     Raises ValueError, without the name in its text, unless it is a whole number or a text that a database can store.
     """
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    text = comparable(str(value))
-    text = text.removesuffix(".0") if WHOLE_FLOAT.fullmatch(text) else text
-    if isinstance(value, bool) or not isinstance(value, str | int) or not text:
+    text = plain_id(value)
+    if not isinstance(text, str) or not text:
         raise ValueError(f"its {what} is missing, or no text and no whole number")
     if fault := unstorable(text):
         raise ValueError(f"its {what} contains {fault}")
-    return text
+    return comparable(text)
 
 
 def worker_of(value: object) -> str:

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from core.untrusted import read_json
 from corpus.input_files import at, json_records
-from corpus.tables import WORKER, columns_of, folded, read_rows
+from corpus.tables import WORKER, columns_of, read_rows
+from counterpart_metrics.table_rows import folded
 from dataset.outside_judgments.outside_answer import (
     Opening,
     OutsideAnswer,

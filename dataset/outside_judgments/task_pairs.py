@@ -10,7 +10,8 @@ import pandas as pd
 
 from core.errors import some_of
 from corpus.input_files import at
-from corpus.tables import folded, read_rows
+from corpus.tables import read_rows
+from counterpart_metrics.table_rows import folded
 from dataset.outside_judgments.judgment_parameters import JudgmentParameters
 from dataset.outside_judgments.judgment_placing import PAIR
 from dataset.outside_judgments.outside_answer import OutsideAnswer, name_of

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from core.errors import CounterpartError
-from corpus.tables import CAPTION_ID, IMAGE, SCORE, read_rows
+from corpus.tables import CAPTION_ID, IMAGE, read_rows
+from counterpart_metrics.table_rows import SCORE
 
 WANTED = {"image": IMAGE, "caption": CAPTION_ID, "score": SCORE}
 CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=12).filter(

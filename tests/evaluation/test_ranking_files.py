@@ -75,6 +75,12 @@ def test_json_gives_the_rankings_that_were_written(tmp_path, monkeypatch, block)
     assert read(tmp_path / "model.json") == LISTS
 
 
+def test_a_table_in_text_gives_the_rankings_that_were_written(tmp_path):
+    rows = [f"{query};{item};{side}" for side, lists in LISTS.items() for query in lists for item in lists[query]]
+    (tmp_path / "model.csv").write_text("\n".join(["Query ID;Item;Direction", *rows]))
+    assert read(tmp_path / "model.csv") == LISTS
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -51,9 +51,9 @@ class Command(ActCommand):
             nargs="+",
             default=[],
             metavar="FILE",
-            help="files of rankings: .json, .npz, .parquet, or a TREC run (.run, .trec, .txt); folders of results, or "
-            "their .zip: MTEB's predictions, or tables that Hugging Face's datasets wrote; default: the annotators of "
-            "the version's rounds",
+            help="files of rankings: .json, .npz, .parquet, .csv, .tsv, or a TREC run (.run, .trec, .txt); folders of "
+            "results, or their .zip: MTEB's predictions, or tables that Hugging Face's datasets wrote; default: the "
+            "annotators of the version's rounds",
         )
         parser.add_argument(
             "--explain",

@@ -1,5 +1,6 @@
 """The ids of images and captions: their order, and the numbers that represent them."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,10 +10,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterpart_metrics.arrays import Integers, Mask
-from counterpart_metrics.text_files import comparable
+from counterpart_metrics.text_files import bare, comparable
 
 LARGEST_TABLE = 2**24  # whole numbers below are looked up in a table, others searched
 _LARGEST = np.iinfo(np.int64).max
+_WHOLE_FLOAT = re.compile(r"(0|[1-9][0-9]{0,15})\.0")
+
+
+def plain_id(value: object) -> object:
+    """Return the id that a cell of a table means: a whole number as text, others without blanks and invisible
+    characters at their ends. A number such as 12.0, which pandas makes of ids in a column with a gap, is 12.
+
+    >>> plain_id(12.0), plain_id(" 12.0"), plain_id(None)
+    ('12', '12', None)
+    """
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        value = int(value)
+    if isinstance(value, str):
+        value = bare(value)
+        return value.removesuffix(".0") if _WHOLE_FLOAT.fullmatch(value) else value
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def number_or_text(key: str) -> int | str:

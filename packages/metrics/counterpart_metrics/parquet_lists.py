@@ -15,16 +15,22 @@ from counterpart_metrics.errors import CounterpartError, some_of
 from counterpart_metrics.ids import Ids
 from counterpart_metrics.listed_queries import listed_blocks
 from counterpart_metrics.ranking_blocks import Block, padded, ranked_block
+from counterpart_metrics.ranking_tables import WANTED, read_table
+from counterpart_metrics.table_rows import found_columns
 
 
 def read_parquet(path: Path, name: str, ids: Ids) -> Iterator[Block]:
     try:
         with pq.ParquetFile(path) as file:
-            columns = set(file.schema_arrow.names)
-            if "direction" not in columns:
+            columns = file.schema_arrow.names
+            found = found_columns(name, columns, WANTED)
+            if found["direction"] is None and (found["rank"] is None or found["score"] is not None):
                 yield from listed_blocks(name, dataset_lists(path, name), ids)
                 return
-            if missing := [column for column in ("query", "items") if column not in columns]:
+            if missing := [column for column in ("direction", "query", "items") if column not in columns]:
+                if found["item"]:
+                    yield from read_table(path, name, ids)
+                    return
                 raise CounterpartError(f"{name} has no column {some_of(missing)}. It needs direction, query, items.")
             wanted = ["direction", "query", "items", *(["scores"] if "scores" in columns else [])]
             for batch in file.iter_batches(batch_size=_rows_of(file), columns=wanted):

@@ -8,14 +8,15 @@
 | ``.run`` ``.trec`` ``.txt`` | a TREC run, ``query Q0 item rank score tag``; the lines of a query follow each other |
 | ``.parquet`` | a row a query: ``direction`` (i2t, t2i), ``query``, ``items`` (a list), perhaps ``scores`` (a list); |
 |  | or a table as Hugging Face's ``datasets`` writes (``dataset_lists``), of one direction |
+| ``.csv`` ``.tsv`` ``.parquet`` | a row an entry: ``query``, ``item``, ``score`` or ``rank``, perhaps ``direction`` |
 
-Ids are compared as text; one direction is enough. A TREC run is ordered by its scores, then by its lines. The direction
-of its queries follows from the ids: a query takes the direction that all of its lines fit, also where an image and a
-caption share an id and have a list each. ``i2t`` or ``t2i`` in the file's name decides for the whole file, which is
-needed where a list fits both directions.
+Ids are compared as text; one direction is enough. A TREC run is ordered by its scores, then by its lines, and a table
+of entries too, without scores by its ranks. The direction of the queries follows from the ids: a query takes the one
+that all of its lines fit, also where an image and a caption share an id and have a list each. ``i2t`` or ``t2i`` in the
+file's name decides for the whole file, which is needed where a list fits both directions.
 
-A TREC file is never whole in memory, however many queries it has, nor is Parquet with directions. Of an ``.npz`` one
-array at a time is; JSON and tables of ``datasets`` are read whole.
+A TREC file or a table of entries is never whole in memory, however many queries it has, nor is Parquet with directions.
+Of an ``.npz`` one array at a time is; JSON and tables of ``datasets`` are read whole.
 """
 
 import os
@@ -32,6 +33,7 @@ from counterpart_metrics.errors import CounterpartError, counted, some_of
 from counterpart_metrics.ids import Ids
 from counterpart_metrics.json_lists import read_json
 from counterpart_metrics.ranking_blocks import Block
+from counterpart_metrics.ranking_tables import read_table
 from counterpart_metrics.trec_runs import read_run
 
 Reader = Callable[[Path, str, Ids], Iterator[Block]]
@@ -50,6 +52,7 @@ READERS: Mapping[str, Reader] = {
     ".json": read_json,
     ".npz": read_npz,
     ".parquet": _read_parquet,
+    **dict.fromkeys((".csv", ".tsv"), read_table),
     **dict.fromkeys((".run", ".trec", ".txt"), read_run),
 }
 

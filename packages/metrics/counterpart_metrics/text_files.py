@@ -4,13 +4,15 @@ What no reader can see does not distinguish ids and names. They are compared in 
 """
 
 import codecs
+import gzip
 import re
 import unicodedata
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 from counterpart_metrics.errors import CounterpartError
 
@@ -29,6 +31,7 @@ _OTHERS = {
 }
 INVISIBLE = "\ufeff\u00ad\u061c\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e"
 INVISIBLE += "\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068\u2069"
+GZIP_MAGIC = b"\x1f\x8b"
 _BLANK = INVISIBLE + "".join(sign for sign in map(chr, range(0x3001)) if sign.isspace())
 
 
@@ -72,6 +75,22 @@ def not_utf8(name: str, error: UnicodeDecodeError, end: int) -> CounterpartError
     return CounterpartError(
         f"{name} is not UTF-8 text (byte {place:,} is 0x{byte:02X}{perhaps}). Convert it to UTF-8 first."
     )
+
+
+@contextmanager
+def opened(path: Path, name: str = "") -> Iterator[IO[bytes]]:
+    """Open ``path`` for reading bytes; gzip is recognised by its first bytes.
+
+    Raises CounterpartError for a file that is missing, unreadable, cut short or damaged.
+    """
+    try:
+        with path.open("rb") as raw:
+            zipped = raw.peek(2)[:2] == GZIP_MAGIC
+            yield cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if zipped else raw
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise CounterpartError(f"{name or path.name} is cut short or damaged ({error}). Download it again.") from error
+    except OSError as error:
+        raise CounterpartError(f"Cannot read {name or path}: {error.strerror or error}.") from error
 
 
 @contextmanager

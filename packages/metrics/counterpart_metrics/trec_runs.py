@@ -1,6 +1,6 @@
 """TREC runs, read some lines at a time."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from math import isfinite
@@ -19,7 +19,7 @@ from counterpart_metrics.text_files import as_text
 LINES = 500_000  # that are read at a time
 
 
-class _Lines(NamedTuple):
+class RunLines(NamedTuple):
     """The columns of some lines, (n,) each; ids are texts."""
 
     queries: NDArray[np.object_]
@@ -27,32 +27,37 @@ class _Lines(NamedTuple):
     ranks: Floats
     scores: Floats
 
-    def part(self, which: slice) -> "_Lines":
-        return _Lines(self.queries[which], self.items[which], self.ranks[which], self.scores[which])
+    def part(self, which: slice) -> "RunLines":
+        return RunLines(self.queries[which], self.items[which], self.ranks[which], self.scores[which])
 
-    def followed_by(self, more: "_Lines") -> "_Lines":
+    def followed_by(self, more: "RunLines") -> "RunLines":
         queries, items = (np.concatenate([self[column], more[column]]) for column in (0, 1))
         ranks, scores = (np.concatenate(both) for both in ((self.ranks, more.ranks), (self.scores, more.scores)))
-        return _Lines(queries, items, ranks, scores)
+        return RunLines(queries, items, ranks, scores)
 
 
 def read_run(path: Path, name: str, ids: Ids) -> Iterator[Block]:
+    yield from blocks_of_lines(name, ids, (("", lines) for lines in _lines_of(path, name)))
+
+
+def blocks_of_lines(name: str, ids: Ids, parts: Iterable[tuple[str, RunLines]]) -> Iterator[Block]:
+    """Yield the rankings of (direction, lines); where it is "", the file's name has it, or the ids show it."""
     named = [direction for direction in DIRECTIONS if direction in Path(name).stem.lower()]
     fixed = named[0] if len(named) == 1 else ""
-    rest: _Lines | None = None
-    for more in _lines_of(path, name):
-        lines = rest.followed_by(more) if rest else more
+    rest: dict[str, RunLines] = {}
+    for direction, more in parts:
+        lines = rest[direction].followed_by(more) if direction in rest else more
         # The last query may go on in the next lines: keep it from where its last stretch begins.
         others = np.flatnonzero(lines.queries != lines.queries[-1])
         begins = int(others[-1]) + 1 if len(others) else 0
-        rest = lines.part(slice(begins, None))
+        rest[direction] = lines.part(slice(begins, None))
         if begins:
-            yield from _run_blocks(name, ids, lines.part(slice(begins)), fixed)
-    if rest:
-        yield from _run_blocks(name, ids, rest, fixed)
+            yield from _run_blocks(name, ids, lines.part(slice(begins)), direction or fixed)
+    for direction, lines in rest.items():
+        yield from _run_blocks(name, ids, lines, direction or fixed)
 
 
-def _lines_of(path: Path, name: str) -> Iterator[_Lines]:
+def _lines_of(path: Path, name: str) -> Iterator[RunLines]:
     """Yield parts of the file, without blank lines. Raises CounterpartError naming a bad line."""
     read = 0
     with path.open("rb") as file, as_text(name, file) as text:
@@ -67,7 +72,7 @@ def _lines_of(path: Path, name: str) -> Iterator[_Lines]:
             fields = "".join(some).replace("\ufeff", "").split()
             if fields:
                 queries, items = (np.array(fields[column::6], object) for column in (0, 2))
-                yield _Lines(queries, items, _ranks(fields[3::6]), np.array(list(map(float, fields[4::6]))))
+                yield RunLines(queries, items, _ranks(fields[3::6]), np.array(list(map(float, fields[4::6]))))
             read += len(some)
 
 
@@ -87,7 +92,7 @@ def _ranks(column: list[str]) -> Floats:
         return np.full(len(column), np.nan)
 
 
-def _run_blocks(name: str, ids: Ids, lines: _Lines, fixed: str) -> Iterator[Block]:
+def _run_blocks(name: str, ids: Ids, lines: RunLines, fixed: str) -> Iterator[Block]:
     begins = np.concatenate([[True], lines.queries[1:] != lines.queries[:-1]])
     queries = lines.queries[begins]
     codes = np.cumsum(begins) - 1

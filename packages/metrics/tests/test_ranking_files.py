@@ -1,5 +1,6 @@
-"""Ranking files in NumPy arrays, TREC runs and Parquet give the same rankings; bad files are refused by name."""
+"""Ranking files in NumPy arrays, TREC runs and tables give the same rankings; bad files are refused by name."""
 
+import gzip
 import json
 
 import numpy as np
@@ -7,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from counterpart_metrics import Rankings, ranking_blocks, trec_runs
+from counterpart_metrics import Rankings, ranking_blocks, ranking_tables, trec_runs
 from counterpart_metrics.errors import CounterpartError
 from counterpart_metrics.ids import Ids
 from counterpart_metrics.ranking_files import stream_rankings
@@ -54,8 +55,31 @@ def as_parquet(path):
     return path
 
 
+def as_table(path, suffix, order, *, directed):
+    """A row an entry, with blanks in the names of its columns and ids as pandas writes them."""
+    path = path.with_suffix(suffix)
+    rows = [
+        {"Query ID": f"{query}.0", "item": float(item), order: place if order == "rank" else -place / 7}
+        | ({"Direction": direction} if directed else {})
+        for direction, query, items in ROWS
+        for place, item in (enumerate(items) if order == "entry" else sorted(enumerate(items), reverse=True))
+    ]
+    if suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path)
+        return path
+    lines = [list(rows[0]), *(list(row.values()) for row in rows)]
+    text = "\r\n".join(("," if suffix == ".csv" else "\t").join(map(str, line)) for line in lines)
+    path.write_bytes(gzip.compress(f"\ufeff{text}".encode()) if directed else text.encode())
+    return path
+
+
 FORMS = {
     "JSON": as_json,
+    "ranks in CSV": lambda path: as_table(path, ".csv", "rank", directed=True),
+    "rows of TSV": lambda path: as_table(path, ".tsv", "entry", directed=False),
+    "scores in TSV": lambda path: as_table(path, ".tsv", "score", directed=True),
+    "scores in a table of Parquet": lambda path: as_table(path, ".parquet", "score", directed=True),
+    "ranks in a table of Parquet": lambda path: as_table(path, ".parquet", "rank", directed=False),
     "Parquet": as_parquet,
     "NumPy numbers": as_npz,
     "NumPy texts": lambda path: as_npz(path, str),
@@ -88,6 +112,7 @@ def read_rankings(path, ids, **options):
 def test_every_form_of_a_file_gives_the_same_rankings(tmp_path, monkeypatch, form, block):
     monkeypatch.setattr(ranking_blocks, "SIZE", block)
     monkeypatch.setattr(trec_runs, "LINES", block)
+    monkeypatch.setattr(ranking_tables, "ROWS", block)
     rankings = read_rankings(FORMS[form](tmp_path / "model"), IDS)
     assert rankings[I2T].queries.tolist() == [1, 2, 3]
     assert rankings[I2T].items.tolist() == [[10, 12, -1], [13, 11, 10], [15, -1, -1]]
@@ -106,7 +131,8 @@ def test_scores_of_arrays_and_tables_are_kept(tmp_path):
     np.savez(tmp_path / "a.npz", i2t_queries=[2, 1], i2t_items=[[10, 11], [12, -1]], i2t_scores=[[3, 1], [2, 0]])
     table = {"direction": ["i2t"] * 2, "query": [2, 1], "items": [[10, 11], [12]], "scores": [[3.0, 1.0], [2.0]]}
     pq.write_table(pa.table(table), tmp_path / "a.parquet")
-    for name in ("a.npz", "a.parquet"):
+    (tmp_path / "a.csv").write_text("Query;Item;Score;Direction\n2;10;3;i2t\n2;11;1;i2t\n1;12.0;2;i2t\n")
+    for name in ("a.npz", "a.parquet", "a.csv"):
         assert read_rankings(tmp_path / name, IDS)[I2T].scores.tolist() == [[2, -np.inf], [3, 1]]
 
 
@@ -151,7 +177,12 @@ def test_a_run_whose_lists_of_an_image_and_a_caption_are_mixed_is_refused_with_t
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.csv", "x", "Unknown form of rankings 'a.csv'"),
+        ("a.xlsx", "x", "Unknown form of rankings 'a.xlsx'"),
+        ("a.csv", "x", r"a.csv has no column for query \(.*; item \(.*Its columns are: x"),
+        ("a.csv", "query,item,rank\n1,10,1\n1,11,first\n", "a.csv, line 3: its rank is not a number: first"),
+        ("a.csv", "query,item,score\n1,10,nan\n", "a.csv, line 2: its score is not a number"),
+        ("a.csv", "query,item,direction\n1,10,up\n", "a.csv, line 2: unknown direction up, use i2t or t2i"),
+        ("a.tsv", "query\titem\n1\t\n", "a.tsv, line 2: its item has no id"),
         ("a.npz", "no zip", r"a.npz is not a readable .npz \(it is none, or holds Python objects\)"),
         ("a.run", "1 Q0 10 1 0.5 me\n1 Q0 11 2\n", "a.run, line 2: not a line of a TREC run"),
         ("a.run", "1 Q0 10 1 high me\n", "a.run, line 1: not a line"),
