@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import ceil, floor, log10
 from typing import Any, NamedTuple
 
-import scipy
 from django.db.models import Q
 
 from annotation.models import Assignment
@@ -17,6 +16,7 @@ from annotation.work.judgments import answers_in, votes_in
 from core.text import counted
 from counterpart_statistics.aggregation import shows_percentage
 from counterpart_statistics.aggregation.certainty import REVIEWED, SEVERAL
+from counterpart_statistics.random_pairs import exact_interval
 from dataset.models import Aggregation, Verdict
 
 Figures = Mapping[str, Any]
@@ -135,7 +135,7 @@ def round_sentences(figures: Figures | None) -> Iterator[str]:
         yield f"{counted(figures['several'], 'pair has', 'pairs have')} several votes, which say how hard pairs are."
     if figures["reviewed"]:
         right = figures["reviewed_right"]
-        low, high = _exact_interval(right, figures["reviewed"])
+        low, high = exact_interval(right, figures["reviewed"])
         checked = f"Checked on {counted(figures['reviewed'], 'verdict')} drawn at random"
         held = f"{right:,} right ({100 * low:.0f} to {high:.0%})"
         yield f"{checked}: {held}; the numbers here are corrected by it."
@@ -159,9 +159,3 @@ def held_sentence(tested: Iterable[tuple[float, float]]) -> str:
 def _two_digits(number: float, rounded: Callable[[float], int]) -> int:
     unit = 10 ** max(floor(log10(max(number, 1))) - 1, 0)
     return rounded(number / unit) * unit
-
-
-def _exact_interval(right: int, n: int) -> tuple[float, float]:
-    """Return the 95% interval of a share (Clopper and Pearson 1934)."""
-    ends = scipy.special.betaincinv([right, right + 1], [n - right + 1, n - right], [0.025, 0.975])
-    return (ends[0] if right else 0.0), (ends[1] if right < n else 1.0)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.text import counted
+from counterpart_statistics.random_pairs import exact_interval
 from dataset.versions.file_rows import PairVerdict
 from dataset.versions.merging import Pair
 from hits.models import Item, Round, TopUp
@@ -44,7 +45,8 @@ class Rejections:
         """Return the figures of a manifest: the pairs of the zone, the sample's size and matches, and the bound. A
         pair of the sample without a verdict counts as a match."""
         matches = sum(pair not in verdicts or verdicts[pair].level in positive_levels for pair in self.asked)
-        bound = most_matches(matches, len(self.asked))
+        # Conservative, as the sample is drawn without replacement.
+        bound = exact_interval(matches, len(self.asked), 1 - CONFIDENCE)[1]
         return {
             "below": self.below,
             "pairs": len(self.pairs),
@@ -54,20 +56,6 @@ class Rejections:
             "confidence": CONFIDENCE,
             "counted": bound <= ALLOWED,
         }
-
-
-def most_matches(matches: int, asked: int, confidence: float = CONFIDENCE) -> float:
-    """Return the upper bound of the share of matches in a zone, given the number of matches among ``asked`` random
-    pairs of it (Clopper and Pearson 1934, one-sided; conservative, as the sample is drawn without replacement).
-
-    >>> round(most_matches(0, 148), 3)
-    0.02
-    """
-    from scipy.stats import binomtest  # half a second of every start
-
-    if not asked:
-        return 1.0
-    return float(binomtest(matches, asked, alternative="less").proportion_ci(confidence, method="exact").high)
 
 
 def sentence_of(figures: Mapping[str, Any]) -> str:

@@ -86,8 +86,8 @@ def learn_from_controls(votes: ControlVotes, *, every: ControlVotes | None = Non
         high = max(high, learn_from_controls(every, confidence=confidence).rate.high)
     return Learned(
         Estimate(rate, float(low), float(high)),
-        Estimate(wrong_yes, 0.0, _highest(int(yes.sum()), int(of.sum()), tail)),
-        Estimate(wrong_no, 0.0, _highest(votes.missed, votes.known, tail)),
+        Estimate(wrong_yes, 0.0, exact_interval(int(yes.sum()), int(of.sum()), tail)[1]),
+        Estimate(wrong_no, 0.0, exact_interval(votes.missed, votes.known, tail)[1]),
     )
 
 
@@ -141,6 +141,12 @@ def _log_chance(wrong: ArrayLike, right: ArrayLike, error: float) -> NDArray[np.
     return np.asarray(scipy.special.xlogy(wrong, error) + scipy.special.xlog1py(right, -error))
 
 
-def _highest(wrong: int, answered: int, tail: float) -> float:
-    """Return the upper end of Clopper and Pearson's interval."""
-    return float(scipy.stats.beta.ppf(1 - tail, wrong + 1, answered - wrong)) if wrong < answered else 1.0
+def exact_interval(found: int, n: int, tail: float = 0.025) -> tuple[float, float]:
+    """Return the interval of a share of which ``found`` of ``n`` were found, with this chance of an error at each end
+    (Clopper and Pearson 1934); 0 to 1 for none of none.
+
+    >>> round(exact_interval(0, 148, 0.05)[1], 3)
+    0.02
+    """
+    low, high = scipy.special.betaincinv([found, found + 1], [n - found + 1, n - found], [tail, 1 - tail]).tolist()
+    return (low if found else 0.0), (high if found < n else 1.0)

@@ -5,7 +5,13 @@ import pytest
 from scipy.optimize import minimize
 from scipy.stats import binom, binomtest
 
-from counterpart_statistics.random_pairs import ControlVotes, Estimate, learn_from_controls, majority_wrong
+from counterpart_statistics.random_pairs import (
+    ControlVotes,
+    Estimate,
+    exact_interval,
+    learn_from_controls,
+    majority_wrong,
+)
 
 
 def test_matches_and_mistakes_are_distinguished_by_hand():
@@ -115,3 +121,26 @@ def test_a_majority_is_wrong_as_often_as_most_of_its_votes_are():
         assert majority_wrong(error, [n], if_tied=False).value == pytest.approx(slow)
         tied = binom.pmf(n // 2, n, 0.1) * (n % 2 == 0)
         assert majority_wrong(error, [n], if_tied=True).value == pytest.approx(slow + tied)
+
+
+@pytest.mark.parametrize(("found", "n"), [(0, 100), (1, 50), (3, 160), (10, 40), (40, 40)])
+def test_the_exact_interval_is_that_of_scipy(found, n):
+    """At its high end, so few have the chance of an error."""
+    low, high = exact_interval(found, n)
+    exact = binomtest(found, n).proportion_ci(method="exact")
+    assert (low, high) == pytest.approx((exact.low, exact.high))
+    assert found == n or binom.cdf(found, n, exact_interval(found, n, 0.05)[1]) == pytest.approx(0.05)
+
+
+def test_of_none_nothing_is_known():
+    assert exact_interval(0, 0) == (0, 1)
+
+
+def test_the_high_end_holds_for_random_samples_without_replacement():
+    """Whatever the share, the end is below it in 5% of the samples at most."""
+    rng = np.random.default_rng(0)
+    for share in (0.002, 0.01, 0.03):
+        matches = round(share * 2_000)
+        drawn = rng.hypergeometric(matches, 2_000 - matches, 160, size=2_000)
+        held = np.array([exact_interval(found, 160, 0.05)[1] for found in range(161)])[drawn] >= share
+        assert held.mean() >= 0.95 - 3 * (0.05 * 0.95 / 2_000) ** 0.5
