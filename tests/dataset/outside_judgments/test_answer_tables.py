@@ -12,6 +12,7 @@ from tests.commands import figures_printed
 
 ADA, BEN = "worker 1", "worker 2"
 TWO = {(ADA, "0", "2"): 1, (BEN, "1", "4"): 4}
+STUDIO = "annotation_id,annotator,caption,created_at,id,image,lead_time,match,updated_at\n"
 CHOSEN = {"level_1": {"1": True, "4": False}, "level_2": {"1": False, "4": True}}
 
 TABLES = {
@@ -62,6 +63,16 @@ TABLES = {
         "HITId,WorkerId,Input.no,Input.txt,Answer.a,Answer.b\nH,A,0.0,2,,1\n",
         {"image": "Input.no", "caption": "Input.txt", "answer": "Answer.b", "worker": "WorkerId"},
         {(ADA, "0", "2"): 1},
+    ),
+    "studio.csv": (
+        f"{STUDIO}1,5,2,2026-03-09T21:52:49Z,11,0,4.3,100% YES,\n,,4,,12,1,,,\n",  # one task without an annotation
+        {},
+        {(ADA, "0", "2"): 1},
+    ),
+    "stars.csv": (
+        f'{STUDIO}1,5,2,2026-03-09T21:52:49Z,11,0,4.3,"[{{""rating"": 2}}]",\n',
+        {},
+        {(ADA, "0", "2"): 2},
     ),
     "crowdkit.csv": (",task,worker,label\n0,0_2,ada,1\n1,1_4,ben,4\n", {}, TWO),
 }

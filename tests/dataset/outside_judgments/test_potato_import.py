@@ -34,52 +34,49 @@ def state(user, **labels):
     }
 
 
-def test_the_lines_of_version_1_become_judgments(take, levels, write, items):
-    lines = [
-        labelled("ada", "p1", "100% YES", "3"),  # the key that chose it
-        labelled("ada", "p2", "100% NO"),
-        labelled("ben", "p1", "Partially YES"),
-    ]
-    added = take(write("annotated_instances.jsonl", lines), items=items)
+GIVEN = (("ada", "p1", "100% YES"), ("ada", "p2", "100% NO"), ("ben", "p1", "Partially YES"))
+TSV = (
+    "user\tinstance_id\tdisplayed_text\tmatch:::100% YES\tmatch:::100% NO\tmatch:::Partially YES\n"
+    "ada\tp1\t…\t1\t\t\nada\tp2\t…\t\t1\t\nben\tp1\t…\t\t\t1\n"
+)
+FILES = {
+    "lines of version 1": {
+        # The value is the key that chose the label.
+        "annotated_instances.jsonl": [labelled(user, item, label, "3") for user, item, label in GIVEN]
+    },
+    "tsv of version 1": {"annotated_instances.tsv": TSV},
+    "csv of version 1": {"annotated_instances.csv": TSV.replace("\t", ",")},
+    "folders of version 1": {
+        f"out/{user}/annotated_instances.jsonl": [
+            {"id": item, "label_annotations": {"match": {label: "1"}}} for one, item, label in GIVEN if one == user
+        ]
+        for user in ("ada", "ben")
+    },
+    "folders of version 2": {
+        "out/ada/user_state.json": state("ada", p1="100% YES", p2="100% NO"),
+        "out/ben/user_state.json": state("ben", p1="Partially YES"),
+    },
+    "csv of version 2": {
+        "annotations.csv": "instance_id,user_id,match.100% YES,match.100% NO,match.Partially YES,match._room\n"
+        "p1,ada,100% YES,,,\np2,ada,,100% NO,,\np1,ben,,,true,\n"
+    },
+    "lines of version 2": {
+        "annotations.jsonl": [
+            {"instance_id": item, "user_id": user, "labels": {"match": {label: label}}, "spans": {}, "links": {}}
+            for user, item, label in GIVEN
+        ]
+    },
+}
+
+
+@pytest.mark.parametrize("form", FILES)
+def test_annotations_become_judgments(take, levels, write, items, form):
+    paths = [write(name, content) for name, content in FILES[form].items()]
+    added = take(paths[0] if len(paths) == 1 else paths[0].parent.parent, items=items)
     assert (added.judgments, added.workers, added.skipped) == (3, 2, 0)
     assert levels() == EXPECTED
-
-
-def test_the_tables_of_version_1_become_judgments(take, levels, write, items):
-    header = ["user", "instance_id", "displayed_text", "match:::100% YES", "match:::100% NO", "match:::Partially YES"]
-    rows = [["ada", "p1", "…", "1", "", ""], ["ada", "p2", "…", "", "1", ""], ["ben", "p1", "…", "", "", "1"]]
-    tsv = "\n".join("\t".join(row) for row in [header, *rows])
-    assert take(write("annotated_instances.tsv", tsv), items=items).judgments == 3
-    assert levels() == EXPECTED
-    assert take(write("annotated_instances.csv", tsv.replace("\t", ",")), items=items).known == 3
-
-
-def test_the_folders_of_users_become_judgments(take, levels, write, items):
-    write("out/ada/user_state.json", state("ada", p1="100% YES", p2="100% NO"))
-    folder = write("out/ben/user_state.json", state("ben", p1="Partially YES")).parent.parent
-    take(folder, items=items)
-    assert levels() == EXPECTED
-    assert set(Judgment.objects.values_list("seconds", flat=True)) == {8}
-
-
-def test_the_folders_of_users_of_version_1_become_judgments(take, levels, write, items):
-    for user, *lines in (("ada", ("p1", "100% YES"), ("p2", "100% NO")), ("ben", ("p1", "Partially YES"))):
-        given = [{"id": item, "label_annotations": {"match": {label: "1"}}} for item, label in lines]
-        folder = write(f"out/{user}/annotated_instances.jsonl", given).parent.parent
-    take(folder, items=items)
-    assert levels() == EXPECTED
-
-
-def test_the_exports_of_version_2_become_judgments(take, levels, write, items):
-    columns = "instance_id,user_id,match.100% YES,match.100% NO,match.Partially YES,match._room\n"
-    cells = "p1,ada,100% YES,,,\np2,ada,,100% NO,,\np1,ben,,,true,\n"
-    assert take(write("annotations.csv", columns + cells), items=items).judgments == 3
-    assert levels() == EXPECTED
-    lines = [
-        {"instance_id": item, "user_id": user, "labels": {"match": {label: label}}, "spans": {}, "links": {}}
-        for user, item, label in (("ada", "p1", "100% YES"), ("ada", "p2", "100% NO"), ("ben", "p1", "Partially YES"))
-    ]
-    assert take(write("annotations.jsonl", lines), items=items).known == 3
+    seconds = {8} if form == "folders of version 2" else {None}
+    assert set(Judgment.objects.values_list("seconds", flat=True)) == seconds
 
 
 def test_values_of_scales_and_lists_are_the_answers(take, levels, write, items):
