@@ -42,17 +42,11 @@ def at_items(rows: pd.DataFrame, items: pd.DataFrame, notes: Places) -> pd.DataF
     found = rows.merge(items, on=["hit", *PAIR], how="left")
     if found["item_id"].isna().mean() > 0.5:
         return _at_other_items(rows, items, notes)
-    unknown = sorted(set(rows["hit"]) - set(items["hit"]))
-    if unknown:
-        raise CounterpartError(
-            f"{counted(len(unknown), 'HIT of the file is', 'HITs of the file are')} not in the round: "
-            f"{some_of(unknown)}. {_ALIKE}"
-        )
     missing = found[found["item_id"].isna()]
     if len(missing):
         raise CounterpartError(
-            f"{counted(count_pairs(missing), 'pair')} of the file cannot be found in their HITs: "
-            f"{some_pairs(missing)}. {_ALIKE}"
+            f"{counted(count_pairs(missing), 'pair')} of the file cannot be found in HIT "
+            f"{some_of(missing['hit'].unique().tolist())}: {some_pairs(missing)}. {_ALIKE}"
         )
     other = found[found["control"] != found["polarity"]]
     if len(other):

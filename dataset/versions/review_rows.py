@@ -100,7 +100,7 @@ def review_rows(collection: Collection, *, exclude_captions: Sequence[str] = ())
     held = Review.objects.select_related("image", "caption").holding(collection).values()
     rows = [_row(review) for review in held if review.conclusion != Review.Conclusion.KEPT]
     excluded = {caption for image, caption, conclusion, *_ in rows if conclusion == Review.Conclusion.EXCLUDED}
-    for key in _known_captions(collection, exclude_captions):
+    for key in known_keys(collection, "captions", exclude_captions):
         if key not in excluded:
             rows.append(("", key, Review.Conclusion.EXCLUDED, "", LISTED, ""))
     return sorted(rows)
@@ -131,12 +131,13 @@ def _row(review: Review) -> Row:
     )
 
 
-def _known_captions(collection: Collection, keys: Sequence[str]) -> list[str]:
-    known = set(collection.captions.filter(key__in=keys).values_list("key", flat=True)) if keys else set()
-    unknown = [key for key in keys if key not in known]
-    if unknown:
+def known_keys(collection: Collection, side: str, keys: Sequence[str]) -> dict[str, int]:
+    """Return the ids of the ``images`` or ``captions`` with these keys, in their order. Raises CounterpartError for
+    unknown ones."""
+    known = dict(getattr(collection, side).filter(key__in=keys).values_list("key", "pk"))
+    if unknown := [key for key in keys if key not in known]:
         raise CounterpartError(
-            f"{counted(len(unknown), 'caption to exclude is', 'captions to exclude are')} not in {collection}: "
-            f"{some_of(unknown)}. Correct the list."
+            f"{counted(len(unknown), f'{side[:-1]} is', f'{side} are')} not in {collection}: {some_of(unknown)}. "
+            "Correct the list; nothing was changed."
         )
-    return list(dict.fromkeys(keys))
+    return {key: known[key] for key in keys}

@@ -7,9 +7,8 @@ from annotation.models import Assignment, Rejection
 from annotation.review.decisions import decide
 from core.command_groups import CommandGroup
 from core.commands import ActCommand, person_named
-from core.errors import CounterpartError, some_of
+from core.errors import CounterpartError
 from core.progress import TerminalBar
-from core.text import counted
 from corpus.models import Collection, Sample
 from corpus.samples import read_ids
 from dataset.models import Review, Subject
@@ -18,6 +17,7 @@ from dataset.reviews.cases import check_queue, refresh_queue
 from dataset.reviews.cleanup import suggest_clean_up
 from dataset.reviews.conflicts import conflicts_of, merge_counts, preview, send_to_review
 from dataset.reviews.reviews import Conclusion, conclude
+from dataset.versions.review_rows import known_keys
 from hits.models import Round
 from hits.round_commands import RoundCommand
 
@@ -102,23 +102,12 @@ class Exclude(ActCommand):
         if not person.has_perm("annotation.decide_assignment"):
             raise CounterpartError(f"{person} may not review. Ask an admin for the reviewer role.")
         side = "captions" if options["captions"] else "images"
-        found = _rows(collection, side, read_ids(options[side], side))
+        found = known_keys(collection, side, read_ids(options[side], side)).values()
         subjects: list[Subject] = [(None, pk) if side == "captions" else (pk, None) for pk in found]
         conclusion = Conclusion(Review.Conclusion.EXCLUDED, grounds=options["grounds"], reason=options["reason"])
         reviews = conclude(collection, subjects, conclusion, by=person)
         waiting = sum(not review.is_settled for review in reviews)
         return {f"{side} reviewed": len(reviews), "waiting for a second person": waiting}
-
-
-def _rows(collection: Collection, side: str, keys: list[str]) -> list[int]:
-    """Return the ids of the rows with these keys, in their order. Raises CounterpartError for unknown ones."""
-    known = dict(getattr(collection, side).filter(key__in=keys).values_list("key", "pk"))
-    if unknown := [key for key in keys if key not in known]:
-        raise CounterpartError(
-            f"{counted(len(unknown), f'{side[:-1]} is', f'{side} are')} not in {collection}: {some_of(unknown)}. "
-            "Correct the file; nothing was changed."
-        )
-    return [known[key] for key in keys]
 
 
 class Conflicts(ActCommand):

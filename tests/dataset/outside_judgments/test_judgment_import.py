@@ -119,8 +119,8 @@ def test_answers_missing_from_an_imported_answer_set_are_refused(version, again,
 def test_what_the_round_does_not_know_is_named_and_changes_nothing(version, again, tmp_path):
     before = Judgment.objects.count(), Worker.objects.count()
     for values, message in (
-        ({"hit": "9"}, "1 HIT .*: 9"),
-        ({"image": "77"}, "1 pair of the file cannot be found in their HITs: image 77 with caption 2"),
+        ({"hit": "9"}, "1 pair of the file cannot be found in HIT 9: image"),
+        ({"image": "77"}, "1 pair of the file cannot be found in HIT 1: image 77 with caption 2"),
         ({"control": "positive"}, "1 pair is a control in the file or in the round but not in both"),
         ({"level": "5"}, r"1 invalid value: '5' in line 2; level is one of 1, 2, 3, 4. Correct the file"),
         ({"shortcoming": "ugly"}, "1 invalid value: 'ugly' in line 2; shortcoming is one of nothing, not_in_image"),
