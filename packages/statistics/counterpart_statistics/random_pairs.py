@@ -143,7 +143,7 @@ def _log_chance(wrong: ArrayLike, right: ArrayLike, error: float) -> NDArray[np.
 
 def exact_interval(found: int, n: int, tail: float = 0.025) -> tuple[float, float]:
     """Return the interval of a share of which ``found`` of ``n`` were found, with this chance of an error at each end
-    (Clopper and Pearson 1934); 0 to 1 for none of none.
+    (Clopper and Pearson 1934); 0 to 1 where n is 0.
 
     >>> round(exact_interval(0, 148, 0.05)[1], 3)
     0.02
