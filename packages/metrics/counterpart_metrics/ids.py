@@ -80,8 +80,9 @@ class Keys:
         else:
             found = np.fromiter(map(self._number_of.get, flat.tolist(), repeat(-1)), dtype, len(flat))
             for place in np.flatnonzero(found < 0).tolist():
-                if not str(flat[place]).isascii():  # it may differ in what no reader sees
-                    found[place] = self._by_look.get(comparable(str(flat[place])), -1)
+                key = str(flat[place])
+                if not key.isascii() or key.endswith(".0"):  # it may differ in what no reader sees, or be a decimal
+                    found[place] = self._by_look.get(comparable(key).removesuffix(".0"), -1)
         return found.reshape(ids.shape)
 
     @cached_property
@@ -92,6 +93,10 @@ class Keys:
     def strangers(self) -> list[str]:
         """The ids that were searched and not known at the beginning."""
         return []
+
+    def count_strangers(self, numbers: NDArray[np.integer]) -> int:
+        """Return how many of these numbers are those of strangers."""
+        return 0
 
     def names(self, numbers: Integers) -> NDArray[np.object_]:
         """Return the ids of known numbers."""
@@ -110,6 +115,9 @@ class OpenKeys(Keys):
     @property
     def strangers(self) -> list[str]:
         return list(self._number_of)[self._known :]
+
+    def count_strangers(self, numbers: NDArray[np.integer]) -> int:
+        return int((numbers >= self._known).sum())
 
     def knows(self, ids: NDArray) -> Mask:
         """Return which ids were known at the beginning."""

@@ -83,7 +83,12 @@ def stream_rankings(
     except OSError as error:
         raise CounterpartError(f"Cannot read the rankings {name}: {error.strerror or error}.") from error
     if not seen.queries:
-        raise CounterpartError(f"{name} ranks no query. Write the rankings again.")
+        named = (
+            f" of the collection: {some_of(list(ids.left_out))}. Use its ids."
+            if ids.left_out
+            else ". Write them again."
+        )
+        raise CounterpartError(f"{name} ranks no query{named}")
 
 
 def check_form(path: Path, name: str, forms: Iterable[str] = READERS) -> None:

@@ -1,6 +1,7 @@
 """What a reader of a run's figures has to know: lists that end early, ties that decide, scores that say nothing, ranks
 against scores, lists in reverse, ids that nothing else has."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -37,11 +38,17 @@ class RunNotes:
         self._sides: dict[str, _Side] = {}
         self._lists = 0
         self._contradicted = 0
+        self._listed = Counter[str]()
+        self._strange = Counter[str]()
 
-    def take(self, block: Block) -> None:
-        """Count the lists, those with equal scores, and those whose ranks contradict their scores."""
+    def take(self, block: Block, ids: Ids) -> None:
+        """Count the lists, those with equal scores, those whose ranks contradict their scores, and strange items."""
         side = self._sides.setdefault(block.direction, _Side())
         rankings = block.rankings
+        listed = rankings.items[rankings.items != NO_ITEM]
+        items = "captions" if block.direction == "i2t" else "images"
+        self._listed[items] += len(listed)
+        self._strange[items] += ids.of(block.direction)[1].count_strangers(listed)
         both = rankings.items[:, 1:] != NO_ITEM
         self._lists += len(both)
         self._contradicted += rankings.contradicted
@@ -78,7 +85,7 @@ class RunNotes:
                 for note in _of_side(side, names, values[name])
             ),
             *self._of_run(),
-            *_strangers(ids),
+            *self._strangers(ids),
         ]
 
     def _of_run(self) -> list[str]:
@@ -87,6 +94,18 @@ class RunNotes:
         return [
             f"in {self._contradicted:,} of {counted(self._lists, 'list')} the rank column contradicts the scores: the "
             "highest score came first, whatever its rank. Of distances, write the negative as scores."
+        ]
+
+    def _strangers(self, ids: Ids) -> list[str]:
+        """Name queries that are left out, and items where lists have mostly strange ones: an export has no others than
+        those judged."""
+        found = {"queries": (list(ids.left_out), "are left out")} if ids.left_out else {}
+        for side, keys in {"images": ids.images, "captions": ids.captions}.items():
+            if 2 * self._strange[side] > self._listed[side]:
+                found[side] = keys.strangers, "count as no match"
+        return [
+            f"ids that are not in the export: {len(keys):,} {side}, which {outcome}: {some_of(keys)}."
+            for side, (keys, outcome) in found.items()
         ]
 
 
@@ -111,18 +130,6 @@ def _of_side(side: _Side, names: Sequence[str], values: Floats) -> list[str]:
     if len(side.placed) >= LONG and (way := float(np.mean(side.placed))) > LOW:
         notes.append(f"the matches are {way:.0%} of the way down their lists: is the best item last?")
     return notes
-
-
-def _strangers(ids: Ids) -> list[str]:
-    """Name queries that are left out, and items where most are strange: an export has no others than those judged."""
-    sides = {"images": ids.images, "captions": ids.captions}
-    found = {side: (keys.strangers, "count as no match") for side, keys in sides.items()}
-    found["queries"] = list(ids.left_out), "are left out"
-    return [
-        f"ids that are not in the export: {len(keys):,} {side}, which {outcome}: {some_of(keys)}."
-        for side, (keys, outcome) in found.items()
-        if keys and (side == "queries" or 2 * len(keys) > len(sides[side]))
-    ]
 
 
 def with_ties(rankings: Rankings, found: Found) -> Mask:

@@ -93,7 +93,7 @@ class Reading:
         """Score the block's queries. Raises CounterpartError for an item listed twice, and as the policies do."""
         direction, rankings = block
         if direction in self.target.parts:
-            self.seen.take(block)
+            self.seen.take(block, self.target.ids())
         for place, part in enumerate(self.target.parts.get(direction, ())):
             mine = np.isin(part.queries, rankings.queries)
             if not mine.any():

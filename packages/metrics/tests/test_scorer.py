@@ -61,6 +61,7 @@ def run_of(folder, *lines: str):
         (("1 Q0 10 1 0", "1 Q0 11 2 0", "2 Q0 12 1 0", "2 Q0 13 2 0"), "in 2 of 2 lists all scores are equal"),
         (("1 Q0 10 1 9", *(f"1 Q0 {50 + n} {n} {-n}" for n in range(5)), "2 Q0 12 1 2"),
          "5 captions, which count as no match: 50, 51, 52"),
+        (("1 Q0 50 1 2", "2 Q0 12 1 2", "2 Q0 51 2 1"), "2 captions, which count as no match: 50, 51."),
         (("1 Q0 10 1 2", "1 Q0 11 2 1", "2 Q0 12 1 2", "7 Q0 13 2 1"), "1 queries, which are left out: 7."),
     ],
 )  # fmt: skip
@@ -177,7 +178,7 @@ def test_an_invalid_export_is_refused_by_name(tmp_path, name, content, problem):
         ("a.json", '{"i2t": {"1": [10]}}', "1 of 2 queries have no ranking: 2. Rank every query"),
         ("a.json", '{"i2t": {"1": [10, 10], "2": [12]}}', "The ranking of query 1 lists an item twice"),
         ("a.run", "1 Q0 10 1 nan me\n", "a.run, line 1: not a line of a TREC run"),
-        ("a.run", "7 Q0 70 1 0.5 me\n", "a.run ranks no query"),
+        ("a.run", "7 Q0 70 1 0.5 me\n", "a.run ranks no query of the collection: 7. Use its ids."),
         ("a.run", "1 Q0 1 1 0.5 me\n", "1 query of unknown direction"),
     ],
 )
