@@ -5,7 +5,7 @@ from typing import Any, cast
 from django import forms
 
 from annotation.people.qualification_tests import QualificationParameters
-from console.collections.sent_imports import CAPTION_UPLOADS, MATCH_UPLOADS, NO_FILE, PICTURE_UPLOADS
+from console.collections.sent_imports import CAPTION_UPLOADS, LIST_UPLOADS, MATCH_UPLOADS, NO_FILE, PICTURE_UPLOADS
 from console.fields import ParametersForm, UploadField
 from core.parameters import choices
 from corpus.collection_parameters import ImportParameters, MatchesParameters, SampleParameters
@@ -65,7 +65,7 @@ class MatchesForm(ParametersForm):
     file = UploadField(
         suffixes=MATCH_UPLOADS,
         label="Matches",
-        help_text="CxC’s CSV; a CSV with image, caption and optionally score, grade; or JSON of one direction.",
+        help_text="A table with image, caption and optionally score, grade; qrels; JSON; or an export, packed.",
     )
 
 
@@ -80,11 +80,11 @@ class SampleForm(ParametersForm):
             drawn = self.fields[things].label
             self.fields[things] = forms.IntegerField(min_value=0, required=False, label=drawn)
             self.fields[f"{things}_list"] = UploadField(
-                suffixes=(".txt", ".csv"),
+                suffixes=LIST_UPLOADS,
                 largest=LARGEST_LIST,
                 required=False,
                 label=f"or a list of {things.removesuffix('s')} ids",
-                help_text="An id a line; used instead of the number.",
+                help_text="An id a line, or a table with a column of them; used instead of the number.",
             )
         self.order_fields(("name", "seed", "images", "images_list", "captions", "captions_list"))
 

@@ -21,13 +21,15 @@ from core.progress import Progress
 from corpus.collection_parameters import ImportParameters, MatchesParameters
 from corpus.import_look import look_at
 from corpus.imports import PreparedImport, prepared_import
+from corpus.matches import SUFFIXES
 from corpus.models import Collection
 from corpus.readers.layouts import ARCHIVES, CAPTIONS
 
 LOOKING = "console.tasks.look_at_import"
 PICTURE_UPLOADS = ARCHIVES
 CAPTION_UPLOADS = (*CAPTIONS, *ARCHIVES)
-MATCH_UPLOADS = (".csv", ".json", ".gz")
+MATCH_UPLOADS = (*SUFFIXES, *ARCHIVES)
+LIST_UPLOADS = (".txt", ".csv", ".tsv", ".json", ".jsonl", ".parquet")
 IMPORT = ImportParameters.fields()
 MATCHES = MatchesParameters.fields()
 NO_FILE = "Choose a file of captions, or an archive of pictures, or both."
@@ -55,7 +57,9 @@ class SentMatches(Parameters):
     """Uploaded matches known from elsewhere to import into a collection, by the id of their file."""
 
     collection: Annotated[str, MATCHES["collection"]]
-    file: Annotated[str, forms.CharField(help_text="id of the upload with the matches: CSV or JSON, plain or gzipped")]
+    file: Annotated[
+        str, forms.CharField(help_text="id of the upload with the matches: a table, qrels, JSON or an export")
+    ]
     source: Annotated[str, MATCHES["source"]]
     direction: Annotated[str, MATCHES["direction"]] = ""
     skip_unknown: Annotated[bool, MATCHES["skip_unknown"]] = False

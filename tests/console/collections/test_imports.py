@@ -196,9 +196,11 @@ def test_the_files_of_a_cancelled_job_are_removed(researcher):
 
 def test_matches_are_imported_by_a_job_or_change_nothing(researcher, jobs_run):
     zoo = make_collection(images=3)
-    for content, state in ((b"image,caption,score\n0,3,4.5\n1,0,2\n", "done"), (b"image,caption\n99,3\n", "failed")):
+    pairs = "image\tcaption\tscore\n0\t3\t4.5\n1\t0\t2\n"
+    files = {"done": ("m.tsv", pairs.encode()), "failed": ("m.csv", b"image,caption\n99,3\n")}
+    for state, file in files.items():
         with jobs_run():
-            sent = {"source": "cxc", "file": SimpleUploadedFile("m.csv", content)}
+            sent = {"source": "cxc", "file": SimpleUploadedFile(*file)}
             researcher.post("/collections/zoo/matches/", sent)
         assert Job.objects.order_by("created_at").last().state == state
         assert zoo.matches.filter(source="cxc").count() == 2
