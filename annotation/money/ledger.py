@@ -101,6 +101,11 @@ class Balance:
         """The money that is not committed; negative if a platform has paid more than the ceiling."""
         return self.ceiling - self.commitment.gone - self.planned
 
+    def accounts(self) -> dict[str, Decimal]:
+        """Return what each account holds. They sum to zero."""
+        inside = {name: getattr(self.commitment, name) for name in ("held", "owed", "paid", "fees")}
+        return {"outside": -self.ceiling, "free": self.free, "planned": self.planned, **inside}
+
 
 @dataclass(frozen=True)
 class Earner:
@@ -145,11 +150,7 @@ def balance_of(round: Round) -> Balance:
 
 def balances(round: Round) -> dict[str, Decimal]:
     """Return what each account holds in US dollars. They sum to zero, and are all empty before publication."""
-    if not round.published_at:
-        return dict.fromkeys(Account.values, NOTHING)
-    balance = balance_of(round)
-    inside = {name: getattr(balance.commitment, name) for name in ("held", "owed", "paid", "fees")}
-    return {"outside": -balance.ceiling, "free": balance.free, "planned": balance.planned, **inside}
+    return balance_of(round).accounts() if round.published_at else dict.fromkeys(Account.values, NOTHING)
 
 
 def accounts_of(round: Round) -> list[tuple[str, str, Decimal]]:
