@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Collection
 from os.path import commonpath
 from pathlib import PurePosixPath
+from shlex import quote
 
 from core.errors import CounterpartError, some_of
 from core.text import counted
@@ -116,7 +117,7 @@ class SplitRule:
             are = counted(len(names), "split is", "splits are")
             troubles.append(
                 f"{are} unknown: {some_of(names)}. Name those to search with --gallery, such as --gallery "
-                f"{next(iter(self.unknown))}; the others are for training."
+                f"{quote(next(iter(self.unknown)))}; the others are for training."
             )
         return troubles
 

@@ -54,15 +54,14 @@ def collection(request: HttpRequest, name: str) -> HttpResponse:
     secret = are_pairs_secret(collection, request.user)
     words = "" if secret else request.GET.get("q", "").strip()
     annotator = Annotator.objects.order_by("created_at").first()
+    bare = not collection.n_captions
     context = {
         "collection": collection,
         "answer": CollectionAnswer.model_validate(collection),
         "words": words,
         "secret": secret,
         "images": page_of(request, _images(collection, words), size=24),
-        "sampling": f"python manage.py sample_queries NAME --collection {collection} "
-        f"--images {min(60, collection.n_images)} --captions {min(60, collection.n_captions)}"
-        f"{'' if collection.n_captions else ' --uncaptioned'}",
+        "sampling": _sampling(collection, _suggested(collection, bare=bare), bare=bare),
         "searching": f"python manage.py retrieve {collection} --annotators {annotator or 'A,B'}",
         "n_without_file": collection.images.without_file().count(),
         "n_uncaptioned": collection.images.uncaptioned().count(),
@@ -159,14 +158,8 @@ def matches(request: StaffRequest, name: str) -> HttpResponse:
 def sample(request: StaffRequest, name: str) -> HttpResponse:
     """Draw a sample of queries by number and seed, or make one of lists of ids."""
     collection = get_object_or_404(Collection, name=name)
-    n_images = collection.images.gallery().count()
-    n_captions = collection.captions.gallery().count()
-    n_uncaptioned = collection.images.gallery().uncaptioned().count()
     bare = "uncaptioned" in request.GET
-    sizes = {
-        "images": min(SUGGESTED, n_uncaptioned if bare else n_images - n_uncaptioned),
-        "captions": 0 if bare else min(SUGGESTED, n_captions),
-    }
+    sizes = _suggested(collection, bare=bare)
     form = SampleForm(request.POST or None, request.FILES or None, initial={**sizes, "uncaptioned": bare})
     if request.method == "POST" and form.is_valid():
         chosen = form.cleaned_data
@@ -191,13 +184,30 @@ def sample(request: StaffRequest, name: str) -> HttpResponse:
     context = {
         "collection": collection,
         "form": form,
-        "n_images": n_images,
-        "n_captions": n_captions,
-        "n_uncaptioned": n_uncaptioned,
-        "command": f"python manage.py sample_queries NAME --images {sizes['images']} --captions {sizes['captions']} "
-        f"--collection {collection}{' --uncaptioned' if bare else ''}",
+        "n_images": collection.images.gallery().count(),
+        "n_captions": collection.captions.gallery().count(),
+        "n_uncaptioned": collection.images.gallery().uncaptioned().count(),
+        "command": _sampling(collection, sizes, bare=bare),
     }
     return render(request, "console/collections/sample.html", context, status=422 if form.errors else 200)
+
+
+def _suggested(collection: Collection, *, bare: bool) -> dict[str, int]:
+    """Return how many query images and captions of the gallery to draw; without captions where ``bare``."""
+    gallery = collection.images.gallery()
+    images = gallery.uncaptioned() if bare else gallery.captioned()
+    captions = 0 if bare else collection.captions.gallery().count()
+    return {"images": min(SUGGESTED, images.count()), "captions": min(SUGGESTED, captions)}
+
+
+def _sampling(collection: Collection, sizes: dict[str, int], *, bare: bool) -> str:
+    """Return the command that draws such a sample; "" where the gallery is empty."""
+    if not any(sizes.values()):
+        return ""
+    return (
+        f"python manage.py sample_queries NAME --images {sizes['images']} --captions {sizes['captions']} "
+        f"--collection {collection}{' --uncaptioned' if bare else ''}"
+    )
 
 
 @researchers_only.acts

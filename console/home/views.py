@@ -18,6 +18,7 @@ from console.home.stations import next_step, stations
 from console.kept_figures import CountingTurn
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
+from console.upload_jobs import look_at_import
 from core import clock
 from core.models import Job
 from core.work.jobs import STALE_AFTER, cancel, stale_jobs
@@ -78,7 +79,8 @@ def job(request: HttpRequest, job_id: UUID) -> HttpResponse:
     context = _context(job)
     outcome = context["outcome"]
     if "follow" in request.GET and job.state == Job.State.DONE and isinstance(outcome, JobLink):
-        messages.success(request, job.message)
+        if job.task != look_at_import.name:  # its page begins with the same
+            messages.success(request, job.message)
         return redirect(outcome.url)
     context |= {"follows": "follow" in request.GET, "answer": JobAnswer.model_validate(job)}
     return render(request, "console/home/job.html", context)

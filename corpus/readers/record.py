@@ -47,7 +47,7 @@ class Notes:
 
     def leave_out(self, names: Iterable[str]) -> None:
         """Note files that are neither pictures nor captions."""
-        self.left_out += [(name, "no picture and no file of captions") for name in names]
+        self.left_out += [(name, "no picture, no captions") for name in names]
 
     def said(self) -> str:
         """Return what is wrong with the faults, by kind, and the next step."""

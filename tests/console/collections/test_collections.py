@@ -34,3 +34,11 @@ def test_galleries_beyond_the_rows_are_listed_with_their_sizes(researcher, db):
     Gallery.objects.create(name="sea", collection=make_collection(), n_images=10_000_000, n_captions=20_000_000)
     page = researcher.get("/collections/zoo/").text
     assert ("10,000,000" in page, "20,000,000" in page) == (True, True)
+
+
+def test_the_sample_that_is_suggested_is_of_the_gallery(researcher, db):
+    zoo = make_collection(images=3, captions_each=2)
+    zoo.images.filter(key=zoo.images.first().key).update(split="train")
+    assert "--images 2 --captions 4 --collection" in researcher.get(f"/collections/{zoo}/").content.decode()
+    zoo.images.update(split="train")
+    assert "No image is in the gallery." in researcher.get(f"/collections/{zoo}/").content.decode()

@@ -225,7 +225,7 @@ def test_an_unknown_split_is_decided_by_a_person_and_never_searched_by_default(t
     with prepared_import("zoo", path=path) as found:
         assert found.troubles == [
             "2 splits are unknown: Fold 1 (1 record), x (1 record). Name those to search with --gallery, such as "
-            "--gallery Fold 1; the others are for training."
+            "--gallery 'Fold 1'; the others are for training."
         ]
     assert read(path, gallery=("Fold 1",))[-1] == {"train": 2, "Fold 1": 1}
     assert read(path, gallery=("train", "x"))[-1] == {"gallery": 1, "train": 1, "x": 1}
