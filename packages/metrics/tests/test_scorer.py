@@ -165,7 +165,7 @@ def test_an_invalid_export_is_refused_by_name(tmp_path, name, content, problem):
 @pytest.mark.parametrize(
     ("name", "content", "problem"),
     [
-        ("a.csv", "1,2", "Unknown form of rankings 'a.csv'"),
+        ("a.xml", "1,2", "Unknown form of rankings 'a.xml'"),
         ("gone.json", None, "Cannot read the rankings .*gone.json: No such file"),
         ("a.json", "[1", "a.json is not valid JSON"),
         ("a.json", '{"i2t": [1]}', '"i2t" of a.json is not an object of query'),

@@ -60,11 +60,12 @@ class Hand:
 def upload(hand: Hand, files: dict[str, Path]) -> None:
     hand.click("link", "Import a collection")
     hand.fill("Name of the collection", "zoo")
-    hand.page.get_by_label("Format of the captions").select_option("jsonl")
-    hand.page.get_by_label("Captions", exact=True).set_input_files(files["captions"])
+    hand.page.get_by_label("Captions, or a folder", exact=True).set_input_files(files["captions"])
     hand.page.get_by_label("Pictures", exact=True).set_input_files(files["pictures"])
-    hand.fields += 3
-    hand.click("button", "Upload and import")
+    hand.fields += 2
+    hand.click("button", "Upload and look")
+    expect(hand.page.get_by_role("heading", name="Are these pictures with their sentences?")).to_be_visible()
+    hand.click("button", "Import")
     expect(hand.page.get_by_role("heading", name="zoo")).to_be_visible()
 
 
@@ -125,7 +126,7 @@ def test_a_new_user_comes_from_an_empty_site_to_a_released_version_with_its_cita
     release(hand)
     expect(page.get_by_text("Citation", exact=True)).to_be_visible()
     expect(page.get_by_text("author = {{Ada Lovelace}}")).to_be_visible()
-    assert (hand.clicks, hand.fields) == (17, 10)
+    assert (hand.clicks, hand.fields) == (18, 9)
 
 
 def test_a_person_rehearses_and_joins_by_the_link(page, phone, live_server):
