@@ -1,10 +1,12 @@
-"""The page of a round's estimates: an audit at its looks, finished rounds of all pairs, and what cannot be said yet."""
+"""The page of a round's estimates: an audit at its looks, finished rounds of all pairs, machine judges, and what cannot
+be said yet."""
 
 import pytest
 from django.urls import reverse
 
 from evaluation.auditing.live_estimates import LiveParameters
 from hits.models import Round
+from mitl.models import Annotator
 from tests.console.conftest import counted
 from tests.evaluation.registering import register
 from tests.evaluation.worlds import AUDIT, SMALL, judge, judge_all, known_pool, published
@@ -71,3 +73,16 @@ def test_rounds_that_cannot_be_estimated_say_so(member, audit):
     make_round(audit.pool.collection, "bare")
     assert "No direction of the pool" in page(member, "bare")
     assert member.get(reverse("round_estimates", args=["nothing"])).status_code == 404
+
+
+def test_machine_judges_of_the_pool_are_shown_by_direction_and_said_to_be_no_labels(member, audit):
+    judge_all(audit)
+    assert "Machine judges" not in page(member, "audit")
+    Annotator.objects.filter(name="b").update(kind="vlm")
+    judge_all(published(pack("judged", audit.pool, **AUDIT)))
+    shown = page(member, "judged")
+    assert "<h2>Machine judges</h2>" in shown
+    table = shown.split('aria-label="Table of machine judges"')[1].split("</table>")[0]
+    assert table.count("<td>b</td>") == 2
+    assert "<td>a</td>" not in table
+    assert "nan" not in table
