@@ -168,7 +168,8 @@ def prepared_import(
         except CounterpartError as error:
             unfound = [str(error)]
         take_splits_of_folders(contents, files, folder, rule)
-        troubles = [*_faults(notes, skip_broken, search.guess(found)), *conflicts_of(contents), *rule.troubles()]
+        faults = [f"{notes.said()}{search.guess(found)}"] if notes.faults and not skip_broken else []
+        troubles = [*faults, *conflicts_of(contents), *rule.troubles()]
         if contents.images or not troubles:
             troubles += unwanted_rows(contents, path, found, collection, append)
         troubles += unfound
@@ -239,10 +240,6 @@ def _store(
             summary = replace(summary, batch=_write(summary, found, pictures, path, actor, progress).name)
     bare = Image.objects.filter(collection__name=name).uncaptioned().count()
     return replace(summary, images_without_captions=bare)
-
-
-def _faults(notes: Notes, skip_broken: bool, guess: str) -> list[str]:
-    return [f"{notes.said()}{guess}"] if notes.faults and not skip_broken else []
 
 
 def _known_pictures(name: str) -> dict[str, tuple[str, str]]:
@@ -323,7 +320,7 @@ def _add_images(batch: Batch, found: Contents) -> None:
 
 
 def _add_captions(batch: Batch, found: Contents, progress: Progress) -> None:
-    """Write the captions that ``_compare`` found new."""
+    """Write the captions that ``compare`` found new."""
     owner = {"collection_id": batch.collection_id, "batch_id": batch.pk}
     images = dict(batch.collection.images.values_list("key", "pk"))
     new = tracked(found.new_captions.items(), "writing captions", progress, total=len(found.new_captions))

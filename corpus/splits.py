@@ -7,7 +7,7 @@ from os.path import commonpath
 from pathlib import PurePosixPath
 from shlex import quote
 
-from core.errors import CounterpartError, some_of
+from core.errors import some_of
 from core.text import counted
 from corpus.models import Image
 
@@ -120,8 +120,3 @@ class SplitRule:
                 f"{quote(next(iter(self.unknown)))}; the others are for training."
             )
         return troubles
-
-    def check(self) -> None:
-        """Raise CounterpartError for splits that have to be decided first."""
-        if troubles := self.troubles():
-            raise CounterpartError(" ".join(troubles))
