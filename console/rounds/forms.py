@@ -38,7 +38,7 @@ WORDS = {
     "direction": ("Lists", ""),
     "annotators": ("Annotators", ""),
     "top_k": ("Pairs of each list", "The best of each query and annotator."),
-    "accept_blind": ("Accept blind lists", "Also those with equal scores, which are in the order of the rows."),
+    "accept_blind": ("Accept blind lists", "Also those with equal scores, or that mostly begin with the same items."),
     "control_depth": ("Control depth", "Negative controls come from outside this many places of each list."),
     "engine": ("Search", "Both find the same lists."),
     "cascade": ("Cascade", "An annotator whose lists limit what cross-encoders score."),

@@ -135,7 +135,7 @@ class PoolingParameters(Parameters):
         OFF_PAGE,
     ] = ""
     accept_blind: Annotated[
-        bool, "also take annotators whose lists have equal scores, and are in the order of the rows"
+        bool, "also take annotators whose lists have equal scores, or mostly begin with the same items"
     ] = False
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from core.errors import CounterpartError
 from core.text import counted
 from counterpart_topk.list_figures import CUT, Blocks, Figures, report_lists, says_nothing
@@ -11,6 +13,7 @@ from mitl.search.gallery import RankedLists
 BLIND = 0.1
 """Largest share of lists without information that a pool takes: as many HITs go to chance as a round spends on
 controls, where two of 18 pairs are controls."""
+SAME = 0.5  # largest share of lists that begin with the same items, of at least as many lists as those items are
 NEAR = 0.99  # length of the mean of unit vectors, above which they point in one direction
 
 
@@ -48,7 +51,7 @@ def notes_on(report: Figures) -> list[str]:
         for name, most, words in (
             ("blind", 0, "have equal scores, and are in the order of the rows"),
             ("in_order", BLIND, "are in the order of the rows"),
-            ("same", 0.5, "begin with the same items"),
+            ("same", SAME, "begin with the same items"),
             ("tied", 0.5, f"have a tie at place {CUT}, which the order of the rows decides"),
         ):
             if of.get(name, 0) > most:
@@ -62,11 +65,18 @@ def notes_on(report: Figures) -> list[str]:
 
 
 def refuse_blind(annotator: Annotator, direction: Direction, lists: RankedLists) -> None:
-    """Raise CounterpartError with the figures where more than ``BLIND`` of the lists say nothing."""
+    """Raise CounterpartError with the figures where more than ``BLIND`` of the lists say nothing, or more than ``SAME``
+    begin with the same items."""
     blind = says_nothing(lists.items, lists.scores)
-    if blind.sum() > BLIND * len(blind):
-        raise CounterpartError(
-            f"{annotator}, {direction.label}: {blind.sum():,} of {counted(len(blind), 'list')} have equal scores, and "
-            f"are in the order of the rows; a pool takes at most {BLIND:.0%}, as people would be paid to judge pairs "
-            "by chance. Leave this annotator out, or pass --accept-blind."
-        )
+    alike = np.unique(lists.items[:, :CUT], axis=0, return_counts=True)[1].max(initial=0)
+    is_long = min(lists.items.shape) >= CUT
+    for found, most, words in (
+        (blind.sum(), BLIND, "have equal scores, and are in the order of the rows"),
+        (alike if is_long else 0, SAME, "begin with the same items"),
+    ):
+        if found > most * len(blind):
+            raise CounterpartError(
+                f"{annotator}, {direction.label}: {found:,} of {counted(len(blind), 'list')} {words}; a pool takes at "
+                f"most {most:.0%}, as people would be paid to judge pairs by chance. Leave this annotator out, or pass "
+                "--accept-blind."
+            )

@@ -104,6 +104,15 @@ def test_a_pool_of_lists_that_say_nothing_is_refused_until_it_is_accepted(blind)
     assert (figures["proposals"], figures["seed"]) == (35, 0)
 
 
+def test_a_pool_of_lists_that_begin_with_the_same_items_is_refused(zoo, tmp_path):
+    rng = np.random.default_rng(0)
+    images, captions = (rng.normal(size=(rows.count(), 4)) for rows in (zoo.images, zoo.captions))
+    sample_queries("some", collection=zoo, images=5, captions=5, seed=0, actor="test")
+    retrieve(zoo, annotators=[add_embeddings(tmp_path, images, 1 + captions / 1e5)], depth=6)
+    with pytest.raises(CommandError, match=r"caption → images: 5 of 5 lists begin with the same .*--accept-blind"):
+        output_of(*POOL, "--direction=t2i")
+
+
 def test_lists_with_scores_are_pooled_as_before(zoo, blind, tmp_path):
     rng = np.random.default_rng(0)
     other = add_embeddings(tmp_path, *(rng.normal(size=(rows.count(), 4)) for rows in (zoo.images, zoo.captions)), "o")
