@@ -14,6 +14,7 @@ class ConsoleConfig(AppConfig):
         "password set": "{who} set a password",
         "payments listed": "{who} listed the payments of {what}",
         "roles changed": "{who} changed the roles of {what}",
+        "undone": "{who} took the import {what} back",
     }
 
     def ready(self) -> None:

@@ -137,7 +137,7 @@ def code(text: str) -> SafeString:
 NAVIGATION = {
     "scores": r"scores|runs|benchmarks|collections/[^/]+/leaderboard",
     "review": r"review|rejections|appeals|pairs|collections/[^/]+/(queue|clean-up|two-reviewers)",
-    "collections": r"collections|import|images|captions|pictures|samples|tests",
+    "collections": r"batches|collections|import|images|captions|pictures|samples|tests",
     "annotators": r"annotators|add-annotator",
     "pools": r"pools|charts/pool",
     "rounds": r"rounds|plan|design|calls|submissions|charts/round",

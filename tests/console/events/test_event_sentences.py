@@ -25,6 +25,7 @@ COMPUTED = {
     "to.value": Assignment.State.values,
     "to": Posting.State.values,
     "str(ruling)": ["retired", "reinstated"],
+    "thing.removed": ["removed", "undone"],
     "verb": [],  # passed as verb="...", which is found by itself
     "verdict": ["appeal upheld", "appeal turned down"],
     "f'{listed.status} on the platform'": [f"{state} on the platform" for state in Visit.State.values if state],
