@@ -66,8 +66,9 @@ def play(tmp_path, emulator, site):
     ):
         run = subprocess.run([sys.executable, "-c", TYPIST, json.dumps(typed)], capture_output=True, text=True, **given)
     assert run.returncode == 0, run.stderr
-    (released,) = re.findall(r"^  source v1, (.*)$", (tmp_path / "release.txt").read_text(), re.M)
-    images, captions = re.findall(r"(?:images|captions) as a multiple of the original ones ([0-9.]+)", released)
+    ((images, captions),) = re.findall(
+        r"^  v1 +\d+ +([0-9.]+) +\d+ +([0-9.]+)$", (tmp_path / "release.txt").read_text(), re.M
+    )
     assert (round(float(images)), round(2 * float(captions))) == (2, 3), "as the README says"
     exported = sorted(path.name for path in (tmp_path / "export").iterdir())
     assert exported == ["SHA256SUMS", "v1_about", "v1_caption_to_image.json", "v1_image_to_caption.json"]
