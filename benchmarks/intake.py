@@ -11,7 +11,6 @@ import io
 import json
 import os
 import pty
-import resource
 import sqlite3
 import subprocess
 import sys
@@ -61,7 +60,7 @@ class Data(NamedTuple):
 def coco(folder: Path, data: Data) -> list[str]:
     images = [{"id": row["image_id"], "file_name": row["file_name"]} for row in data.rows[::5]]
     captions = [{"id": row["caption_id"], "image_id": row["image_id"], "caption": row["text"]} for row in data.rows]
-    return [_json(folder / "captions_val2014.json", {"images": images, "annotations": captions})]
+    return [_written(folder / "captions_val2014.json", [json.dumps({"images": images, "annotations": captions})])]
 
 
 def karpathy(folder: Path, data: Data) -> list[str]:
@@ -70,31 +69,32 @@ def karpathy(folder: Path, data: Data) -> list[str]:
         known = {"filepath": "val2014", "filename": row["file_name"], "cocoid": row["image_id"], "split": "test"}
         image = images.setdefault(row["image_id"], known | {"sentences": []})
         image["sentences"].append({"sentid": row["caption_id"], "raw": row["text"]})
-    return [_json(folder / "dataset_coco.json", {"images": list(images.values())})]
+    return [_written(folder / "dataset_coco.json", [json.dumps({"images": list(images.values())})])]
 
 
 def kaggle(folder: Path, data: Data) -> list[str]:
     _pictures(folder / "Images", data.shown)
-    _table(folder / "captions.txt", "image,caption", data.pairs('{},"{}"'))
+    _written(folder / "captions.txt", ["image,caption", *data.pairs('{},"{}"')])
     return [str(folder)]
 
 
 def lavis(folder: Path, data: Data) -> list[str]:
     _pictures(folder / "flickr30k-images", data.shown)
     rows = [{"image": f"flickr30k-images/{name}", "caption": texts} for name, texts in data.shown.items()]
-    return [_json(folder / "flickr30k_test.json", rows), "--images", str(folder)]
+    return [_written(folder / "flickr30k_test.json", [json.dumps(rows), "--images", str(folder)])]
 
 
 def image_folder(folder: Path, data: Data) -> list[str]:
     for split, names in (("train", list(data.shown)[:100]), ("test", list(data.shown)[100:])):
         _pictures(folder / split, names)
-        _table(folder / split / "metadata.csv", "file_name,text", data.pairs('{},"{}"', names))
+        _written(folder / split / "metadata.csv", ["file_name,text", *data.pairs('{},"{}"', names)])
     return [str(folder)]
 
 
 def open_clip(folder: Path, data: Data) -> list[str]:
     _pictures(folder / "images", data.shown)
-    return [_table(folder / "pairs.tsv", "filepath\ttitle", data.pairs("images/{}\t{}")), "--images", str(folder)]
+    lines = ["filepath\ttitle", *data.pairs("images/{}\t{}")]
+    return [_written(folder / "pairs.tsv", lines), "--images", str(folder)]
 
 
 def web_dataset(folder: Path, data: Data) -> list[str]:
@@ -127,13 +127,8 @@ LAYOUTS = {
 }
 
 
-def _json(path: Path, content: Any) -> str:
-    path.write_text(json.dumps(content))
-    return str(path)
-
-
-def _table(path: Path, header: str, rows: list[str]) -> str:
-    path.write_text("\n".join([header, *rows]) + "\n")
+def _written(path: Path, lines: Iterable[str]) -> str:
+    path.write_text("\n".join(lines) + "\n")
     return str(path)
 
 
@@ -165,14 +160,15 @@ def draft(checkout: Path, given: list[str]) -> Draft:
         site = {**os.environ, "VAR_DIR": var, "DATABASE_URL": "", "REDIS_URL": ""}
         site["PYTHONPATH"] = ":".join(map(str, sorted((checkout / "packages").iterdir())))
         typed(checkout, site, ["migrate"])
-        begun = _processor_seconds()
+        begun = os.times()
         printed = []
         for command in (["import_collection", "own", *given], *COMMANDS):
             text, failed = typed(checkout, site, command)
             printed.append(text)
             if failed:
                 break
-        seconds = _processor_seconds() - begun
+        ended = os.times()
+        seconds = sum(ended[2:4]) - sum(begun[2:4])  # of children
         with sqlite3.connect(next(Path(var).glob("*.sqlite3"))) as rows:
             counts = [
                 rows.execute(f"SELECT COUNT(*) FROM corpus_{table}").fetchone()[0]
@@ -197,11 +193,6 @@ def typed(checkout: Path, site: dict[str, str], command: Iterable[str]) -> tuple
         pass
     os.close(keys)
     return printed.decode(errors="replace"), running.wait() != 0
-
-
-def _processor_seconds() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def main() -> None:
