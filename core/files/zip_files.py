@@ -28,7 +28,7 @@ DAMAGED = (BadZipFile, tarfile.TarError, zlib.error, LZMAError, EOFError)
 
 
 def is_archive(path: Path) -> bool:
-    """Whether the file is a zip or tar file, by its content. A gzipped file that was cut off is none."""
+    """Whether the file is a zip or tar file, by its content; False for a gzipped file that was cut off."""
     try:
         return path.is_file() and (is_zipfile(path) or tarfile.is_tarfile(path))
     except DAMAGED:

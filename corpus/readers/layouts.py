@@ -1,4 +1,4 @@
-"""What lies under a path: the layout of the captions, their files, and the folder of their pictures."""
+"""The layout of the captions under a path, their files, and the folder of their pictures."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -91,7 +91,7 @@ def unpacked(path: Path, notes: Notes, progress: Progress = silent, *, within: s
 
 
 class CaptionSearch:
-    """Finds the captions under a path among the layouts, of which the first that fits a file counts."""
+    """Finds the captions under a path. The first layout that fits a file counts."""
 
     def __init__(self, layouts: dict[str, Layout], notes: Notes, *, format: str = "") -> None:
         if format and format not in layouts:

@@ -35,8 +35,8 @@ class Record(NamedTuple):
 
 @dataclass
 class Notes:
-    """What readers leave out: ``faults`` as (place, reason), ``left_out`` as (name of a file, reason). ``pictures`` is
-    a folder for the pictures that a file has inside."""
+    """Notes of readers: ``faults`` as (place, reason), and ``left_out`` as (name of a file, reason). ``pictures`` is a
+    folder for the pictures that a file has inside."""
 
     pictures: Path
     faults: list[tuple[str, str]] = field(default_factory=list)

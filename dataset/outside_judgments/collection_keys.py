@@ -44,8 +44,8 @@ def caption_keys(collection: Collection, given: Sequence[str], *, skip_unknown: 
 def _keys(
     what: str, meant: dict[str, list[str]], rows: Iterable[tuple[str, set[str]]], skip_unknown: bool
 ) -> dict[str, str]:
-    """Return each given name → the key of its row, of which keys go before names; ``meant`` are the forms that a name
-    may have, of which the first known one counts, and ``rows`` the keys with their other names."""
+    """Return each given name → the key of its row; a key goes before another name. ``meant``: the forms that a name may
+    have, where the first known one counts. ``rows``: the keys with their other names."""
     wanted = {name for forms in meant.values() for name in forms}
     keys: dict[str, set[str]] = {}
     named: dict[str, set[str]] = defaultdict(set)

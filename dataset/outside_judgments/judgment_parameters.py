@@ -76,8 +76,8 @@ class JudgmentParameters(Parameters):
     ] = ""
     worker: Annotated[
         str,
-        "of other tools: the field with the worker (default: its usual names, such as worker), or a name for whoever "
-        "gave the answers without one",
+        "of other tools: the field with the worker (default: its usual names, such as worker), or the name of the "
+        "worker who gave the answers without one",
         Option(metavar="FIELD|NAME"),
     ] = ""
     hit: Annotated[

@@ -4,7 +4,7 @@ import re
 
 from tests.project.names import APPS, ROOT
 
-# `annotation/work/judgments.py` asks, two modules write, and two need rows of no round, worker or pair.
+# `annotation/work/judgments.py` asks; two modules write; two read rows without a round, a worker or a pair.
 MAY_ASK = {
     "annotation/work/judgments.py",
     "annotation/work/retirement.py",

@@ -17,7 +17,7 @@ class Command(ActCommand):
         "Add HITs to a round, once --yes says so: for the first items of registered models that it has not asked, as "
         "items that no annotator of its pool found count as no match. With --audit-share, for the next queries of an "
         "audit; with --likely, for the pairs that are most likely matches; with --reject-below, for a random sample of "
-        "unlikely pairs, all of which the round then rejects; with --again, for further votes on doubtful pairs; with "
+        "unlikely pairs, which the round then rejects; with --again, for further votes on doubtful pairs; with "
         "--twice, for a second vote on pairs drawn at random. Without --yes, pairs, HITs and cost are printed."
     )
     figures = True

@@ -32,7 +32,7 @@ BLANK_SIGNS = "\u2800\ufffc\ufffd\U0001d159"
 def words_of(text: str, *, singles: bool = False) -> list[str]:
     """Return the words in their order, whatever their case: runs of letters and digits with their marks, and every sign
     and emoji beyond Latin-1. Of scripts without spaces: the pairs of neighbours in a run of letters; with ``singles``
-    its letters too, many of which are a word in Chinese.
+    its letters too: in Chinese many letters are words.
 
     What is written in several ways is one word: composed or not (NFC), in full or half width, as a ligature, with
     invisible characters. NFKC would go further, and make "niketm" of Nike™.
@@ -58,8 +58,8 @@ def words_of(text: str, *, singles: bool = False) -> list[str]:
 
 
 class _Scripts(NamedTuple):
-    """What finds words beyond Latin: special forms of characters → those they are compared as, a letter of a script
-    without spaces, and either a word or a run of these letters."""
+    """Words beyond Latin: special forms of characters → those they are compared as, a letter of a script without
+    spaces, and either a word or a run of these letters."""
 
     forms: Mapping[int, str | None]
     letter: re.Pattern[str]

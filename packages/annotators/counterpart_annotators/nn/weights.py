@@ -150,7 +150,7 @@ def _refusal(path: Path, error: UnpicklingError) -> str:
 
 
 def weights_in(content: object, deepest: int = DEEPEST) -> object:
-    """Return the first state dict, or list of two, in the dicts of a file; None where there is none."""
+    """Return the first state dict, or list of two, in the dicts of a file; None without one."""
     if _is_state(content) or _is_pair(content):
         return content
     if not isinstance(content, dict) or not deepest:
