@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+import segno
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.http import HttpRequest
@@ -30,6 +31,13 @@ BACKTICKS = re.compile(r"``?([^`]+)``?")
 def dollars(amount: Decimal | float | str | None) -> str:
     """``2263.56`` becomes ``$2,263.56``; None becomes a dash."""
     return "–" if amount is None else f"${Decimal(amount):,.2f}"
+
+
+@register.filter
+def qr_code(address: str) -> SafeString:
+    """Return a picture of an address, as SVG, which a phone reads with its camera."""
+    drawn = segno.make(address, error="m", micro=False)
+    return mark_safe(drawn.svg_inline(scale=4, border=4, light="#fff", omitsize=True, svgclass="qr"))  # noqa: S308
 
 
 @register.filter
