@@ -27,7 +27,7 @@ NAMES = {
     "samples": "queries", "tests": "test", "results": "v1", "plan": "coco", "charts": "round", "<slug:kind>s": "round",
 }  # fmt: skip
 """First part of an address → the name that follows it."""
-ACTS = {"logout", "filter_remove"}
+ACTS = {"logout"}
 ABSENT = {"result_picture", "signed_picture"}  # no example while a round is open; no token
 
 
@@ -102,10 +102,10 @@ def addresses() -> list[tuple[str, str]]:
         ("pairs of the round, of a caption", f"/rounds/round/pairs/?caption={caption.key}"),
         ("pairs of the round, with three votes", "/rounds/round/pairs/?votes=3"),
         ("pairs of the round, with a review", "/rounds/round/pairs/?flagged=reviewed"),
-        ("pairs of the round, of two annotators", "/rounds/round/pairs/?annotator=annotator-1&beside=annotator-2"),
+        ("pairs of the round, of two annotators", "/rounds/round/pairs/?annotator=annotator-1&also=annotator-2"),
         (
             "pairs of the round, where they differ",
-            "/rounds/round/pairs/?annotator=annotator-1&beside=annotator-2&differ=on",
+            "/rounds/round/pairs/?annotator=annotator-1&unlike=annotator-2",
         ),
         ("pairs of the version", "/versions/v1/pairs/"),
         ("pairs of the version, matches with words", "/versions/v1/pairs/?verdict=yes&text=zebra"),

@@ -281,20 +281,3 @@ class Publication(models.Model):
 
     def __str__(self) -> str:
         return f"public page of {self.version}"
-
-
-class SavedFilter(models.Model):
-    """A filter of the pairs table that a person keeps; it can be used on the pairs of any pool, round or version."""
-
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="saved_filters")
-    name = models.CharField(max_length=40)
-    query = models.TextField(help_text="The query string of the table's address.")
-
-    free_text = ("name", "query")
-
-    class Meta:
-        ordering = ["name"]
-        constraints = [models.UniqueConstraint(fields=["owner", "name"], name="one_filter_of_a_name")]
-
-    def __str__(self) -> str:
-        return self.name

@@ -16,7 +16,6 @@ from console.annotators.schemas import AnnotatorAnswer, PoolAnswer, counted_anno
 from console.annotators.search_examples import SearchExample, compared, examples
 from console.jobs import follow
 from console.pagination import count_of, number_in, page_of
-from console.pairs.light_table import layout_of
 from console.pairs.pair_filters import pairs_in
 from console.pairs.pair_lines import lines_of
 from console.pairs.places import PairScope
@@ -135,7 +134,6 @@ def pool(request: HttpRequest, name: str) -> HttpResponse:
         "annotators": _agreement_lines(agreement),
         "rounds": pool.rounds.all(),
         "place": place,
-        "layout": layout_of(request.GET),
         "lines": lines_of(place, pairs_in(place).values_list("image_id", "caption_id")[:shown]),
     }
     return render(request, "console/annotators/pool.html", context)

@@ -1,5 +1,5 @@
-"""The pairs of a pool, a round or a version as a light table: filters, download, the trail of a pair, and reviews of
-one pair in place or of many at once."""
+"""The pairs of a pool, a round or a version as a light table: filters, download, and reviews of one pair in place or of
+many at once."""
 
 from typing import Any
 
@@ -11,28 +11,18 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
 
-from annotation.models import Judgment
 from console.pairs.conclusions import ConclusionForm, last_act, remember_act
-from console.pairs.light_table import (
-    COLUMNS,
-    SIZES,
-    VIEWS,
-    Layout,
-    SavedFilterForm,
-    chips_of,
-    layout_of,
-    page_and_sides,
-)
+from console.pairs.light_table import chips_of, page_and_lines
 from console.pairs.pair_filters import PairFilter
 from console.pairs.pair_lines import Pair, as_csv, lines_of
 from console.pairs.places import PairScope
 from console.permissions import StaffRequest, members_only, reviewers_only
 from core.errors import CounterpartError
-from core.text import counted, trimmed
+from core.text import counted
 from core.untrusted import whole_number
-from corpus.models import Caption, Collection, Image
+from corpus.models import Collection
 from dataset.judged.verdict_worth import why_no_percentage
-from dataset.models import SavedFilter, Version
+from dataset.models import Version
 from dataset.reviews.random_reviews import random_reviews
 from dataset.reviews.reviews import conclude
 from dataset.secret_controls import refuse_secret_pairs
@@ -90,48 +80,6 @@ def pairs_review(request: StaffRequest, kind: str, name: str) -> HttpResponse:
     return redirect(back)
 
 
-@members_only.reads
-def pair_trail(request: HttpRequest, image_id: int, caption_id: int) -> HttpResponse:
-    """The panel of a pair, next to the table: proposals, votes, reviews, sources and versions."""
-    image = get_object_or_404(Image.objects.select_related("collection"), pk=image_id)
-    get_object_or_404(Caption, pk=caption_id, collection=image.collection)
-    refuse_secret_pairs(image.collection, request.user)
-    (line,) = lines_of(PairScope(image.collection), [(image_id, caption_id)])
-    versions = set(image.collection.versions.values_list("name", flat=True))
-    return render(request, "console/pairs/_trail.html", {"line": line, "versions": versions})
-
-
-@members_only.acts
-def filter_save(request: StaffRequest, kind: str, name: str) -> HttpResponse:
-    """Save the filter, the order and the layout of the address under a name; a filter of the same name is replaced."""
-    place = _place_or_404(kind, name)
-    form = PairFilter(place, request.GET)
-    named = SavedFilterForm(request.POST)
-    if not (form.is_valid() and form.query and named.is_valid() and trimmed(named.cleaned_data["name"])):
-        return _page(request, place, "Set a filter, and name it in at most 40 characters.")
-    kept = {"owner": request.user, "name": named.cleaned_data["name"]}
-    query = _to_keep(form, layout_of(request.GET))
-    SavedFilter.objects.update_or_create(**kept, defaults={"query": query})
-    messages.success(request, f"The filter {kept['name']} is saved.")
-    return redirect(f"{reverse('pairs', args=[kind, name])}?{query}")
-
-
-@members_only.acts
-def filter_remove(request: StaffRequest, kind: str, name: str, filter_id: int) -> HttpResponse:
-    """Remove a saved filter of the user."""
-    get_object_or_404(SavedFilter, pk=filter_id, owner=request.user).delete()
-    return redirect(f"{reverse('pairs', args=[kind, name])}?{request.GET.urlencode()}")
-
-
-@members_only.reads
-def judgments(request: HttpRequest) -> HttpResponse:
-    """Lead to the pairs of the round that was judged last."""
-    last = Judgment.objects.select_related("assignment__hit__round").order_by("-pk").first()
-    if last is None:
-        return redirect(reverse("review") + "?state=all")
-    return redirect("pairs", "round", last.assignment.hit.round.name)
-
-
 def _place_or_404(kind: str, name: str) -> PairScope:
     if kind not in PLACES:
         raise Http404("Only pools, rounds and versions list pairs.")
@@ -169,38 +117,35 @@ def _in_place(request: HttpRequest, place: PairScope, pair: Pair) -> JsonRespons
     """Answer with the line of a pair as it now is, and the button that undoes its review."""
     address = reverse("pairs", args=[place.kind, place.row.name])
     (line,) = lines_of(place, [pair])
-    context = {"line": line, "place": place, "layout": layout_of(request.GET), "here": address, "selecting": True}
+    context = {"line": line, "place": place, "here": address, "selecting": True, "blind": _is_blind(request)}
     undo = render_to_string("console/pairs/_undo.html", {"last": last_act(request, at=address), "key": "u"}, request)
     return JsonResponse({"line": render_to_string("console/pairs/_line.html", context, request), "undo": undo})
 
 
-def _to_keep(form: PairFilter, layout: Layout) -> str:
-    """Return the query string of a saved filter: conditions and order, then the layout if it is not the default."""
-    return "&".join(filter(None, (form.query, layout.query)))
+def _is_blind(request: HttpRequest) -> bool:
+    """Whether votes and verdicts are left out: whoever checks verdicts drawn at random must not know them."""
+    return request.GET.get("sort") == "drawn"
 
 
 def _refuse_secret(request: HttpRequest, place: PairScope) -> None:
-    """Raise SecretControls if the user may not see the pairs of the place, or of the version it is compared with."""
-    for row in (place.row, *Version.objects.filter(name=request.GET.get("beside", ""))):
+    """Raise SecretControls if the user may not see the pairs of the place, or of the version that the filter names."""
+    for row in (place.row, *Version.objects.filter(name=request.GET.get("unlike", ""))):
         refuse_secret_pairs(row, request.user)
 
 
 def _page(request: HttpRequest, place: PairScope, trouble: str = "") -> HttpResponse:
     _refuse_secret(request, place)
     form = PairFilter(place, request.GET)
-    layout = layout_of(request.GET)
-    context: dict[str, Any] = {"place": place, "form": form, "layout": layout, "trouble": trouble}
-    context |= {"views": VIEWS.items(), "columns": COLUMNS.items(), "sizes": SIZES}
+    context: dict[str, Any] = {"place": place, "form": form, "trouble": trouble, "blind": _is_blind(request)}
     context |= {"selected": request.POST.getlist("pair"), "reason": request.POST.get("reason", "")}
-    context |= {"saved": SavedFilter.objects.filter(owner=request.user.pk), "kept": _to_keep(form, layout)}
     context["last"] = last_act(request, at=reverse("pairs", args=[place.kind, place.row.name]))
     context["why_no_percentage"] = " ".join({why_no_percentage(one.certainty): None for one in place.aggregations})
     if form.is_valid():
         if form.cleaned_data["sort"] == "drawn":
             context["checked"] = random_reviews(place.aggregations[0])
             context["n_counted"] = (place.aggregations[0].certainty or {}).get("reviewed", 0)
-        page, sides = page_and_sides(request, form, layout.size)
-        lines = [line for side in sides for line in side.lines]
+        page, lines, has_more = page_and_lines(request, form)
         seen = max((line.seen for line in lines), default=0)
-        context |= {"rows": page, "sides": sides, "lines": lines, "seen": seen, "chips": chips_of(form, request.GET)}
+        context |= {"rows": page, "lines": lines, "has_more": has_more, "seen": seen}
+        context["chips"] = chips_of(form, request.GET)
     return render(request, "console/pairs/pairs.html", context, status=422 if form.errors or trouble else 200)

@@ -3,7 +3,6 @@
 Conditions are lookups of one pair in an index, so that a page of a million pairs needs only the rows it shows.
 """
 
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -48,7 +47,7 @@ OF_VERSIONS: dict[str, dict[str, Any]] = {"yes": {"score": 1}, "no": {"score": 0
 """The matches of a version that each verdict means."""
 OF_VERDICTS = ("disagreement", "votes", "sure")
 """Filters that only pairs with a verdict pass."""
-OF_PAIRS = ("text", "annotator", "rank", "level", "flagged")
+OF_PAIRS = ("text", "annotator", "also", "unlike", "rank", "level", "flagged")
 """Filters that a file of verdicts cannot answer."""
 SORTS = [
     ("", "default order"),
@@ -64,24 +63,22 @@ ORDERS = {
 SORTS_OF_VERSIONS = [("", "default order"), ("level", "level")]
 
 
-@dataclass(frozen=True)
-class PairSide:
-    """The pairs of one side, as ids of image and caption in order; ``title`` is empty if it is the only side."""
-
-    title: str
-    place: PairScope
-    pairs: Pairs
-
-
 class PairFilter(forms.Form):
     """The conditions on pairs, read from the address; an empty field sets no condition.
 
-    ``beside`` chooses a second side to compare: the pairs of another annotator or of another version.
+    ``also`` and ``unlike`` compare: pairs that another annotator proposed too, and those that it did not propose, or
+    that another version judges differently.
     """
 
     text = forms.CharField(required=False, max_length=200, label="Caption contains")
     annotator = forms.ModelChoiceField(
         Annotator.objects.all(), to_field_name="name", required=False, empty_label="any", label="Proposed by"
+    )
+    also = forms.ModelChoiceField(
+        Annotator.objects.all(), to_field_name="name", required=False, empty_label="any", label="And proposed by"
+    )
+    unlike = forms.ModelChoiceField(
+        Annotator.objects.all(), to_field_name="name", required=False, empty_label="any", label="But not by"
     )
     rank = forms.IntegerField(required=False, min_value=1, max_value=32_767, label="At rank, or better")
     level = forms.ChoiceField(required=False, choices=[("", "any"), *LEVELS], label="With a vote of")
@@ -91,10 +88,6 @@ class PairFilter(forms.Form):
     disagreement = forms.ChoiceField(required=False, choices=YES_OR_NO, label="Workers disagree")
     flagged = forms.ChoiceField(required=False, choices=FLAGS, label="State")
     control = forms.ChoiceField(required=False, choices=[("", "candidates"), ("yes", "controls")], label="Kind of pair")
-    beside = forms.ModelChoiceField(
-        Annotator.objects.all(), to_field_name="name", required=False, empty_label="nothing", label="Side by side with"
-    )
-    differ = forms.BooleanField(required=False, label="Only where the sides differ")
     sort = forms.ChoiceField(required=False, choices=SORTS, label="Sorted by")
 
     def __init__(self, place: PairScope, *args: Any, **kwargs: Any) -> None:
@@ -111,19 +104,16 @@ class PairFilter(forms.Form):
         if isinstance(place.row, Version):
             self.fields["sort"] = forms.ChoiceField(required=False, choices=SORTS_OF_VERSIONS, label="Sorted by")
             others = place.collection.versions.exclude(pk=place.row.pk)
-            self.fields["beside"] = forms.ModelChoiceField(
-                others, to_field_name="name", required=False, empty_label="nothing", label="Side by side with"
+            self.fields["unlike"] = forms.ModelChoiceField(
+                others, to_field_name="name", required=False, empty_label="any", label="Other than in"
             )
+            del self.fields["also"]
 
     def clean(self) -> dict[str, Any]:
         chosen = super().clean() or {}
         by_verdict = any(chosen.get(name) for name in ("sort", *OF_VERDICTS))
         if chosen.get("control") and (by_verdict or chosen.get("verdict")):
             raise forms.ValidationError("Controls have no verdict: filter and sort them without one.")
-        if isinstance(chosen.get("beside"), Annotator) and chosen["beside"] == chosen.get("annotator"):
-            raise forms.ValidationError("Both sides show the same annotator. Choose two.")
-        if isinstance(chosen.get("beside"), Annotator) and not chosen.get("annotator"):
-            raise forms.ValidationError("Choose the annotator of the first side too, under “Proposed by”.")
         if chosen.get("verdict") == "none" and by_verdict:
             raise forms.ValidationError("Pairs without a verdict cannot be filtered or sorted by it.")
         in_files = [self.place.file.round] if self.place.file else self.place.in_files
@@ -143,19 +133,6 @@ class PairFilter(forms.Form):
         """Return the ids of image and caption of the pairs that pass, each pair once, in order."""
         return _passing(self.place, self.cleaned_data)
 
-    def sides(self) -> list[PairSide]:
-        """Return the pairs that pass, and on a second side those of the other annotator or version."""
-        chosen = self.cleaned_data
-        other = chosen["beside"]
-        if other is None:
-            return [PairSide("", self.place, self.pairs())]
-        if isinstance(other, Version):
-            one = self.place.row
-            return [_side(self.place, chosen, one, other), _side(PairScope(other), chosen, other, one)]
-        one = chosen["annotator"]
-        theirs = {**chosen, "annotator": other}
-        return [_side(self.place, chosen, one, other), _side(self.place, theirs, other, one)]
-
 
 def _by_key(rows: Any, label: str) -> forms.ModelChoiceField:
     unknown = f"No {label.lower()} of the collection has this key."
@@ -169,44 +146,38 @@ def _by_key(rows: Any, label: str) -> forms.ModelChoiceField:
     )
 
 
-def _side(place: PairScope, chosen: dict[str, Any], shown: Any, opposite: Any) -> PairSide:
-    """Return the pairs of the annotator or version ``shown``; without those of ``opposite`` if sides must differ."""
-    return PairSide(str(shown), place, _passing(place, chosen, unlike=opposite if chosen["differ"] else None))
-
-
-def _passing(place: PairScope, chosen: dict[str, Any], unlike: Any = None) -> Pairs:
-    """Return the ids of image and caption of the pairs that pass, without those that the version or annotator
-    ``unlike`` has too."""
+def _passing(place: PairScope, chosen: dict[str, Any]) -> Pairs:
+    """Return the ids of image and caption of the pairs that pass."""
     if chosen["sort"] == "drawn":
-        return _drawn(place, {**chosen, "sort": ""}, unlike)
+        return _drawn(place, {**chosen, "sort": ""})
     if not (place.file and (chosen["sort"] or _by_verdict(chosen))):
-        return _in_rows(place, chosen, unlike)
+        return _in_rows(place, chosen)
     rest = {**chosen, **dict.fromkeys(("verdict", "sort", *OF_VERDICTS), "")}
-    among = _in_rows(place, rest, unlike) if unlike or any(chosen[name] for name in OF_PAIRS) else None
+    among = _in_rows(place, rest) if any(chosen.get(name) for name in OF_PAIRS) else None
     return FilePairs(place.file, condition_of(place.file, chosen), FILE_ORDERS[chosen["sort"]], among)
 
 
-def _drawn(place: PairScope, chosen: dict[str, Any], unlike: Any) -> list[tuple[int, int]]:
+def _drawn(place: PairScope, chosen: dict[str, Any]) -> list[tuple[int, int]]:
     """Return the next verdicts that a reviewer should check, of the round's draw; of those that pass."""
     (aggregation,) = place.aggregations
     drawn = [one[:2] for one in random_reviews(aggregation).following]
     if not any(chosen.values()):
         return drawn
-    return [pair for pair in drawn if pair in set(_passing(place, chosen, unlike))]
+    return [pair for pair in drawn if pair in set(_passing(place, chosen))]
 
 
 def _by_verdict(chosen: dict[str, Any]) -> bool:
     return chosen["verdict"] not in ("", "none") or any(chosen.get(name) for name in OF_VERDICTS)
 
 
-def _in_rows(place: PairScope, chosen: dict[str, Any], unlike: Any) -> QuerySet[Any, tuple[int, int]]:
+def _in_rows(place: PairScope, chosen: dict[str, Any]) -> QuerySet[Any, tuple[int, int]]:
     rows = pairs_in(place, control=chosen.get("control", ""), sort=chosen["sort"], judged=_by_verdict(chosen))
     rows = _filtered(_of_content(rows, place, chosen), place, chosen)
-    return (rows.exclude(Exists(_alike(place, unlike))) if unlike else rows).values_list("image_id", "caption_id")
+    return rows.values_list("image_id", "caption_id")
 
 
-def _alike(place: PairScope, opposite: Any) -> QuerySet[Any]:
-    """Return the rows of the other side about the outer pair: a proposal, or a match with the same score."""
+def _alike(place: PairScope, opposite: Version | Annotator) -> QuerySet[Any]:
+    """Return what the other version or annotator has of the outer pair: a match with the same score, or a proposal."""
     if isinstance(opposite, Version):
         return Match.objects.filter(
             collection=opposite.collection_id, source=opposite.name, score=OuterRef("score"), **PAIR
@@ -248,8 +219,7 @@ def _of_content(rows: QuerySet[Any], place: PairScope, chosen: dict[str, Any]) -
 
 
 def _filtered(rows: QuerySet[Any], place: PairScope, chosen: dict[str, Any]) -> QuerySet[Any]:
-    if chosen["annotator"] or chosen["rank"]:
-        rows = _proposed(rows, place, chosen)
+    rows = _compared(rows, place, chosen)
     if chosen["level"]:
         rows = rows.filter(Exists(place.votes.filter(level=chosen["level"], **PAIR)))
     if chosen["verdict"]:
@@ -263,6 +233,16 @@ def _filtered(rows: QuerySet[Any], place: PairScope, chosen: dict[str, Any]) -> 
         rows = _with_verdict(rows, place, with_percentage(place.aggregations), probability__lt=below(chosen["sure"]))
     if chosen["flagged"]:
         rows = rows.filter(Exists(FLAGGED[chosen["flagged"]].filter(**PAIR).order_by()))
+    return rows
+
+
+def _compared(rows: QuerySet[Any], place: PairScope, chosen: dict[str, Any]) -> QuerySet[Any]:
+    if chosen["annotator"] or chosen["rank"]:
+        rows = _proposed(rows, place, chosen)
+    if chosen.get("also"):
+        rows = rows.filter(Exists(_alike(place, chosen["also"])))
+    if chosen["unlike"]:
+        rows = rows.exclude(Exists(_alike(place, chosen["unlike"])))
     return rows
 
 

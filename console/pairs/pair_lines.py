@@ -25,6 +25,15 @@ Pair = tuple[int, int]
 Row = Proposal | Verdict | Review | Case | Report | Match | Control
 SEARCHED = {Direction.IMAGE_TO_CAPTION: "captions", Direction.CAPTION_TO_IMAGE: "pictures"}
 """What a list of each direction ranks."""
+LISTS: dict[type[Row], str] = {
+    Proposal: "proposals",
+    Verdict: "verdicts",
+    Review: "reviews",
+    Case: "cases",
+    Report: "reports",
+    Match: "matches",
+}
+"""The lists of a line, by what they hold."""
 BATCH = 2_000  # lines of a download in memory at a time
 COLUMNS = (
     *("image", "caption", "text", "annotators", "votes", "verdict", "confidence", "match", "review", "flags"),
@@ -50,21 +59,10 @@ class Line:
     control: Control | None = None
 
     def add(self, row: Row) -> None:
-        match row:
-            case Proposal():
-                self.proposals.append(row)
-            case Verdict():
-                self.verdicts.append(row)
-            case Review():
-                self.reviews.append(row)
-            case Case():
-                self.cases.append(row)
-            case Report():
-                self.reports.append(row)
-            case Match():
-                self.matches.append(row)
-            case Control():
-                self.control = row
+        if isinstance(row, Control):
+            self.control = row
+        else:
+            getattr(self, LISTS[type(row)]).append(row)
 
     @property
     def proposed(self) -> list[str]:
@@ -177,7 +175,7 @@ def _rows(place: PairScope, lookup: dict[str, Any]) -> Iterator[Row]:
     yield from proposals.order_by("rank", "annotator__name", "direction")
     yield from Review.objects.filter(**lookup).select_related("by").order_by("pk")
     yield from Case.objects.filter(done_at=None, **lookup)
-    yield from Report.objects.filter(**lookup).order_by("pk")
+    yield from Report.objects.filter(**lookup).select_related("worker", "assignment__hit__round").order_by("pk")
     matches = Match.objects.filter(collection=place.collection, **lookup).order_by("source")
     if isinstance(place.row, Version):
         yield from matches.filter(source=place.row.name)

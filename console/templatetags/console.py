@@ -149,7 +149,6 @@ NAVIGATION = {
     "annotators": r"annotators|add-annotator",
     "pools": r"pools|charts/pool",
     "rounds": r"rounds|plan|design|calls|submissions|charts/round",
-    "judgments": r"judgments",
     "versions": r"versions|release|conflicts|charts/version",
     "workers": r"workers|codes",
     "jobs": r"jobs",

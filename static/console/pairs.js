@@ -40,12 +40,17 @@ const stepDown = (by) => {
 /* The trail */
 
 const showTrail = async (pair) => {
+  const address = pair.querySelector("a.pair").pathname;
+  const trail = panel.querySelector("[data-trail]");
   panel.dataset.of = pair.dataset.pair;
+  panel.querySelector("[data-open]").href = address;
   panel.showPopover();
-  const answer = await fetch(`${pair.querySelector("a.pair").pathname}trail/`).catch(() => null);
+  const answer = await fetch(address).catch(() => null);
+  const html = answer?.ok && !answer.redirected ? await answer.text() : "";
   if (panel.dataset.of !== pair.dataset.pair) return; // Another one was chosen meanwhile.
-  if (answer?.ok && !answer.redirected) panel.innerHTML = await answer.text();
-  else panel.textContent = "The trail could not be loaded. Press T again.";
+  const page = new DOMParser().parseFromString(html, "text/html");
+  const parts = ["#shown", "#known"].map((part) => page.querySelector(part)).filter(Boolean);
+  trail.replaceChildren(...(parts.length ? parts : ["The trail could not be loaded. Press T again."]));
 };
 
 const toggleTrail = () => {
@@ -83,7 +88,7 @@ const send = async (key, level) => {
 };
 
 const replace = (pair, html) => {
-  const holder = document.createElement(pair.tagName === "TR" ? "tbody" : "ul");
+  const holder = document.createElement("ul");
   holder.innerHTML = html;
   const made = holder.firstElementChild;
   const box = made.querySelector("[name=pair]");
@@ -127,7 +132,7 @@ if (form) {
   });
   panel.addEventListener("click", (event) => {
     if (event.target.closest("[data-close]")) panel.hidePopover();
-    const level = event.target.closest("[data-conclude]")?.dataset.conclude;
+    const level = event.target.closest("[name=conclusion]")?.value;
     if (level) review(level);
   });
   onKeys((key) => (key === "Escape" && panel.matches(":popover-open") ? () => panel.hidePopover() : keys[key]));

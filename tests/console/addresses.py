@@ -60,7 +60,7 @@ def addresses_of_the_site(lasting_site) -> dict[str, str]:
     rows = [
         (("picture", "image"), [image.pk]),
         (("caption",), [site.collection.captions.first().pk]),
-        (("pair", "pair_trail", "pair_conclude", "reviews_undo"), pair),
+        (("pair", "pair_conclude", "reviews_undo"), pair),
         (("review_second",), [*pair, 1]),
         (("collection", "side_by_side", "embeddings", "matches", "sample", "test", "leaderboard"), ["zoo"]),
         (("run_register", "queue", "queue_refresh", "clean_up", "two_reviewers"), ["zoo"]),
@@ -71,8 +71,7 @@ def addresses_of_the_site(lasting_site) -> dict[str, str]:
         (("test_items",), [tested.name]),
         (("annotator", "annotator_origin", "training", "curve", "train"), ["overlap"]),
         (("pool", "pool_pack"), ["pool"]),
-        (("pairs", "pairs_csv", "pairs_review", "filter_save"), ["round", "open"]),
-        (("filter_remove",), ["round", "open", 1]),
+        (("pairs", "pairs_csv", "pairs_review"), ["round", "open"]),
         (("round_publish", "round_rehearse", "round_discard", "rehearsals", "round_consent"), ["draft"]),
         (("hit_preview",), ["zoo", "levels", "usual"]),
         (("preview_picture",), ["zoo", "levels", "usual", 1]),

@@ -39,9 +39,9 @@ STEWARDS_DO = {
     *("worker_exclude", "worker_readmit", "worker_pause", "worker_resume", "worker_write", "worker_link"),
     *("round_write", "queue_refresh", "clean_up", "conflicts_send", "webhooks"),
 }
-MEMBERS_DO = {"filter_save", "filter_remove", "token_revoke"}  # their own
+MEMBERS_DO = {"token_revoke"}  # their own
 ACTS = RESEARCHERS_DO | REVIEWERS_DO | ADMINS_DO | STEWARDS_DO | WEBHOOKS
-ELSEWHERE = {"scores", "judgments", "round_captions"}  # lead to the page of a collection, of a round
+ELSEWHERE = {"scores", "round_captions"}  # lead to the page of a collection, of a round
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_a_member_without_a_role_may_change_nothing(member):
         assert "You do not have permission" in answer.content.decode()
 
 
-def test_a_member_without_a_role_sends_no_form_but_for_their_filters_tokens_and_password(member, addresses):
+def test_a_member_without_a_role_sends_no_form_but_for_their_tokens_and_password(member, addresses):
     """So they start no job either, at whatever address."""
     Round.objects.update(closed_at=timezone.now())
     answers = statuses(sorted(GUARDED), lambda name: member.post(addresses[name]))

@@ -86,7 +86,7 @@ def test_nothing_moves_while_scripts_are_late(wide, open_page, live_server):
     phone.context.add_cookies(desktop.context.cookies())
     moved = {}
     for name, page in (("desktop", with_late_scripts(desktop)), ("phone", with_late_scripts(phone))):
-        for path in ("/", "/judgments/", "/workers/", "/rounds/", "/rounds/round-1/"):
+        for path in ("/", "/rounds/round-1/pairs/", "/workers/", "/rounds/", "/rounds/round-1/"):
             page.goto(path, wait_until="networkidle")
             moved[name, path] = page.evaluate("window.moved")
     assert max(moved.values()) < 0.05, moved
@@ -147,7 +147,7 @@ def test_no_list_of_fifty_rows_is_longer_than_five_screens_of_a_phone(wide, phon
     ledger = "/rounds/round-1/ledger/"
     item = wide.hits.first().items.first()
     queries = (f"/images/{item.image_id}/", f"/captions/{item.caption_id}/")
-    pairs = ("/pools/pool/pairs/", "/rounds/round-1/pairs/", "/rounds/round-1/pairs/?view=table")
+    pairs = ("/pools/pool/pairs/", "/rounds/round-1/pairs/")
     for path in ("/", "/rounds/round-1/", "/rounds/round-1/workers/", ledger, f"{ledger}?show=payments", "/workers/",
                  "/events/", *queries, *pairs):  # fmt: skip
         answer = phone.goto(path)
@@ -160,7 +160,7 @@ def test_no_list_of_fifty_rows_is_longer_than_five_screens_of_a_phone(wide, phon
 
 def test_pages_of_many_rows_have_no_barriers(wide, page, live_server):
     log_in(page, live_server.url)
-    for path in ("/judgments/", "/pools/pool/pairs/"):
+    for path in ("/rounds/round-1/pairs/", "/pools/pool/pairs/"):
         page.goto(path)
         assert barriers_in_light_and_dark(page) == [], path
         assert page.get_by_role("navigation", name="Pages").count() == 2, path

@@ -152,8 +152,8 @@ def pages_of(secret: SimpleNamespace, addresses: dict[str, str]) -> list[str]:
     pages = {*addresses.values()}
     pages |= {one.replace("/open/", "/secret/").replace("/draft/", "/secret/") for one in pages}
     pages |= {one.replace("/v1/", "/v2/") for one in pages}
-    pages |= {f"/rounds/secret/pairs{end}" for end in ("/?control=yes", ".csv", ".csv?control=yes", "/?beside=v2")}
-    pages |= {"/versions/v1/pairs/?beside=v2", "/collections/zoo/?q=caption", "/results/v2/", "/events/?round=secret"}
+    pages |= {f"/rounds/secret/pairs{end}" for end in ("/?control=yes", ".csv", ".csv?control=yes", "/?unlike=v2")}
+    pages |= {"/versions/v1/pairs/?unlike=v2", "/collections/zoo/?q=caption", "/results/v2/", "/events/?round=secret"}
     pages |= {f"/versions/v2/files/{name}" for name in secret.version.manifest["files"]}
     pages |= {f"/versions/v2/downloads/{what}.zip" for what in secret.downloads}
     control = secret.round.controls.first()

@@ -10,7 +10,6 @@ MAY_ASK = {
     "annotation/work/retirement.py",
     "annotation/work/submissions.py",
     "console/home/stations.py",
-    "console/pairs/explorer.py",
 }
 # Every app writes events; only pages read them.
 MAY_READ_EVENTS = {

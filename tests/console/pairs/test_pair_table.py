@@ -20,7 +20,6 @@ from dataset.verdicts import aggregate_round
 from tests.annotation.cast import answer, candidates, propose
 from tests.conftest import client_of
 from tests.console.pairs.tables import review, table
-from tests.dataset.releasing import release_version
 from tests.dataset.reviewing import level_of
 from tests.factories import make_annotator, make_collection, make_round
 
@@ -60,17 +59,6 @@ def test_a_version_lists_its_matches_by_level(researcher, site):
     assert levels(verdict="no") == []
     assert None in levels(verdict="none")
     assert levels(sort="level") == [1, 1]
-
-
-def test_the_trail_of_a_pair_has_proposals_votes_reviews_and_versions(researcher, made):
-    image, caption = candidates(made.hits.get())[1]
-    conclude(made.pool.collection, [(image, caption)], Conclusion("level", 2), by=User.objects.create_user("other"))
-    release_version("v1", collection=made.pool.collection, sample=made.pool.sample, rounds=[made])
-    text = researcher.get(f"/pairs/{image}/{caption}/trail/").text
-    for shown in ("clip", "#1 of captions", "Votes: 1, 4", "1 of 2 votes", "by other", "/versions/v1/"):
-        assert shown in text, shown
-    assert "data-conclude" not in text
-    assert [researcher.get(f"/pairs/{pair}/trail/").status_code for pair in ("0/0", f"{image}/0")] == [404, 404]
 
 
 def test_other_things_have_no_pairs_table(researcher, db):
@@ -117,10 +105,6 @@ def test_a_table_asks_no_more_for_more_pairs(researcher):
 
     researcher.get("/")
     assert queries("small", 2) == queries("large", 24)
-
-
-def test_judgments_lead_to_the_round_judged_last(researcher, made):
-    assert researcher.get("/judgments/").url == table()
 
 
 # Reviews in the pairs table: of many pairs, of one in place, and undoing them

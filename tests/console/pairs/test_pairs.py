@@ -15,6 +15,7 @@ from dataset.reviews.reviews import require_two_reviewers
 from dataset.verdicts import aggregate_round
 from tests.annotation.cast import answer, associate, candidates, propose
 from tests.conftest import client_of
+from tests.dataset.releasing import release_version
 from tests.dataset.reviewing import another_person, give_level, level_of
 from tests.factories import make_annotator, make_collection, make_round
 
@@ -51,9 +52,19 @@ def text_of(response) -> str:
 def test_the_page_shows_votes_annotators_and_related_pairs(researcher, disputed, collection):
     pair, other = candidates(disputed.hits.get())
     propose(disputed, [pair], make_annotator("clip-b32"))
+    release_version("v1", collection=collection, sample=disputed.pool.sample, rounds=[disputed])
     associate(collection, "cxc", [pair, (other[0], pair[1]), (pair[0], other[1])], score=3.4)
     text = text_of(researcher.get(page_of(pair)))
-    for shown in ("clip-b32", "votes 1, 4", "100% NO", "2 of 2", "cxc", "score 3.4"):
+    for shown in (
+        "clip-b32",
+        "#1 of captions",
+        "Votes: 1, 4",
+        "100% NO",
+        "2 of 2",
+        "cxc",
+        "score 3.4",
+        "/versions/v1/",
+    ):
         assert shown in text
     assert page_of((other[0], pair[1])) in text
     assert page_of((pair[0], other[1])) in text

@@ -261,7 +261,7 @@ def test_a_round_says_how_sure_its_verdicts_are_and_offers_what_would_say_more(r
         assert sentence in block
     cost = 15 * counted.seat_cost  # 60 pairs, four in a HIT
     assert f'?twice=60">Have 60 pairs judged twice (${cost})</a> · ' in block
-    assert '?sort=drawn&amp;columns=review">Review 30 drawn at random</a>' in block
+    assert '?sort=drawn">Review 30 drawn at random</a>' in block
     more = said(releaser, FIGURES | {"several": 20})
     assert "Have 40 pairs judged twice" in more
     measured = said(releaser, REPEATED)
