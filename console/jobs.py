@@ -10,7 +10,6 @@ from django.urls import reverse
 from console import upload_jobs  # noqa: F401  a worker finds the jobs of uploads here
 from console.charts.plots import CHARTED, Charted, measure_chart, state_of
 from console.people import staff
-from console.rounds import design_bases  # noqa: F401  and the job of designs
 from console.trust.round_parts import PARTS, count_part, state_of_part
 from console.trust.trust_figures import measure_trust
 from core.models import Job

@@ -1,7 +1,5 @@
 """The jobs that plan a round, a task for each step, and that pack a pool."""
 
-from typing import Any
-
 from celery import chain, shared_task
 from django.contrib.auth.models import User
 
@@ -11,7 +9,7 @@ from core.work.authority import KINDS, JobKind
 from core.work.jobs import JobProgress, finish, job, open_job, running
 from hits.models import Round
 from hits.rounds import pipeline
-from hits.rounds.packed_rounds import PREDICTED, keep_prediction, pack_round
+from hits.rounds.packed_rounds import pack_round
 from hits.rounds.round_parameters import NewRoundParameters, PackParameters, RoundParameters
 from mitl.models import Pool
 
@@ -50,17 +48,12 @@ def pack(job: Job, progress: JobProgress) -> str:
     pool = Pool.objects.named(job.params["pool"])
     parameters = PackParameters.from_json(job.params["parameters"])
     packed = pack_round(job.params["round"], pool, parameters, actor=job.actor, progress=progress)
-    if predicted := job.params.get(PREDICTED):
-        keep_prediction(packed, predicted, actor=job.actor)
     return _outcome_text(packed)
 
 
-def start_packing(
-    pool: Pool, parameters: NewRoundParameters, *, predicted: dict[str, Any] | None = None, by: User
-) -> Job:
-    """Open a job that packs the pool into a draft round, and keeps with it what a plan ``predicted`` of it."""
+def start_packing(pool: Pool, parameters: NewRoundParameters, *, by: User) -> Job:
+    """Open a job that packs the pool into a draft round."""
     params = {"round": parameters.round, "pool": pool.name, "parameters": parameters.part(PackParameters).as_json()}
-    params |= {PREDICTED: predicted} if predicted else {}
     return open_job(f"Pack {pool} into {parameters.round}", pack.name, params, by=by)
 
 

@@ -11,10 +11,8 @@ from django.urls import reverse
 
 from console.jobs import chart, round_part, trust
 from console.leaderboard.benchmark_boards import measure_rankings
-from console.rounds.design_bases import design, source_of
 from console.trust.round_parts import PARTS
 from console.upload_jobs import add_annotator, import_collection, import_matches, look_at_import
-from core.errors import CounterpartError
 from core.models import Job
 from corpus.models import Collection
 from crowd.jobs import audit, repair
@@ -121,14 +119,6 @@ def _to_part(job: Job) -> JobLink:
     return JobLink(PARTS[part].title, reverse(f"round_{page}", args=[job.params["round"]]) + chosen)
 
 
-def _to_designs(job: Job) -> JobLink | None:
-    try:
-        source = source_of(job.params["source"])
-    except CounterpartError:  # the pool or round was removed
-        return None
-    return JobLink("Designs", f"{reverse('round_design')}?{urlencode(source.query)}")
-
-
 def _back_to_plan(job: Job) -> JobLink:
     return JobLink(
         "Change the plan", f"{reverse('round_plan')}?{urlencode(_fields_of(job.params) | {'step': 'pay'}, doseq=True)}"
@@ -153,7 +143,6 @@ _BY_STATE: Mapping[tuple[str, str], Leading] = {
     (look_at_import.name, Job.State.DONE): lambda job: JobLink("Look", reverse("import_look", args=[job.pk])),
     (pack.name, Job.State.FAILED): _back_to_pack,
     (measure_rankings.name, Job.State.DONE): lambda job: JobLink("Figures", reverse("benchmark", args=[job.pk])),
-    (design.name, Job.State.DONE): _to_designs,
     (audit.name, Job.State.DONE): _to_audit,
     (repair.name, Job.State.DONE): _to_audit,
 }

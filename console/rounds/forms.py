@@ -11,6 +11,7 @@ from django.forms.boundfield import BoundWidget
 from annotation.judging.wage_terms import fair_reward_suggested
 from console.fields import ParametersForm, UploadField, choose
 from console.refusals import refusals_in
+from console.rounds.offered_designs import MEASURED
 from console.rounds.plan_path import gallery_sizes
 from console.upload_jobs import JUDGMENT_FILES
 from core.text import MAX_NAME
@@ -19,7 +20,7 @@ from counterpart_statistics.audits import STOP_RECALL
 from dataset.outside_judgments.judgment_parameters import JudgmentParameters
 from dataset.releases.release_parameters import METHODS_IN_WORDS, AggregateParameters
 from hits.models import Round
-from hits.packing.designs import DEFAULT
+from hits.packing.designs import DEFAULT, DESIGNS
 from hits.rounds.round_parameters import AUDIT_SHARE, NewRoundParameters, RoundParameters, unused_by
 from hits.task_types import TASK_TYPES
 from hits.task_types.levels import LEVELS
@@ -49,7 +50,7 @@ WORDS = {
     "positives": ("Right images", "A match source, such as a version, from which rankings are made."),
     "replication": ("Votes for each pair", ""),
     "reasons": ("Ask for reasons at levels 2 and 3", ""),
-    "judge": ("Pairs to judge", ""),
+    "judge": ("How much should it measure?", ""),
     "audit_share": ("Audit share", "Of the queries, from 0.01 to 1."),
     "stop_recall": ("Stop at this recall", "Of an audit with likely matches: share of the matches found."),
     "stop_width": ("Stop at this width", "Of an audit with likely matches: widest interval of mAP@R."),
@@ -64,12 +65,7 @@ WORDS = {
 OPTIONS = {
     "direction": {"both": "of images and of captions", "i2t": "captions of images", "t2i": "images of captions"},
     "engine": {"blocked": "exact, by blocks", "faiss": "FAISS, a flat index"},
-    "judge": {
-        "all": "all pairs of the pool",
-        "first-hits": "the first hits of the annotators: R@1",
-        "audit": "an audit: all pairs of some random queries",
-        "audit+greedy": "an audit, then likely matches",
-    },
+    "judge": {judge: label for judge, (label, _) in MEASURED.items()},
     "sharing": {"avoid": "none, where the pool allows it", "allow": "allowed"},
 }
 """Parameter → its values in words."""
@@ -119,8 +115,8 @@ def finish_fields(form: forms.Form) -> None:
     form.fields["reward"].initial = fair_reward_suggested(form.initial)
     form.fields["task"].choices = [(one.name, one.label) for one in TASK_TYPES.values()]  # type: ignore[attr-defined]
     if "design" in form.fields:
-        _, *designs = form.fields["design"].widget.choices
-        form.fields["design"].widget.choices = [("", f"usual: {DEFAULT}"), *designs]
+        designs = [(name, f"{one.candidates} pairs, {one.controls} controls: {name}") for name, one in DESIGNS.items()]
+        form.fields["design"].widget.choices = [("", f"as usual: {DEFAULT}"), *designs]
     for name, default in defaults_of(task).items():
         if name in form.fields:
             form.fields[name].widget.attrs["placeholder"] = default
@@ -128,7 +124,7 @@ def finish_fields(form: forms.Form) -> None:
         form.fields[name].widget.attrs["data-redraws"] = ""
 
 
-REDRAWING = {"collection", "task", "judge"}
+REDRAWING = {"collection", "task"}
 """Fields on whose value others depend."""
 
 

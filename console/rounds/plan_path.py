@@ -49,8 +49,8 @@ STEPS = (
         "judging",
         "Judging",
         "How are the pairs judged?",
-        ("task", "design", "positives", "replication", "reasons"),
-        ("judge", "audit_share", "stop_recall", "stop_width", "top_up", "sharing", "seed"),
+        ("task", "judge", "positives", "replication", "reasons"),
+        ("design", "audit_share", "stop_recall", "stop_width", "top_up", "sharing", "seed"),
     ),
     PlanScreen("pay", "Pay", "What does a HIT pay?", ("reward", "ceiling", "round")),
 )

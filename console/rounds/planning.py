@@ -8,6 +8,7 @@ from typing import Any
 
 from csp.constants import SELF
 from csp.decorators import csp_update
+from django.db.models import Model
 from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import NoReverseMatch, reverse
@@ -17,8 +18,8 @@ from console.home.outcomes import planned_for
 from console.jobs import follow
 from console.permissions import StaffRequest, researchers_only
 from console.refusals import refusals_in, refuse
-from console.rounds.design_bases import prediction_for
 from console.rounds.forms import PackForm, PlanForm
+from console.rounds.offered_designs import offered_designs
 from console.rounds.plan_path import (
     PACKING,
     STEPS,
@@ -37,11 +38,15 @@ from hits.jobs import start_packing
 from hits.rounds.pipeline import start_pipeline
 from hits.rounds.plan_estimates import PlanEstimate, estimate_plan, estimate_round
 from hits.rounds.round_parameters import PackParameters
-from mitl.models import Pool
+from mitl.models import Annotator, Pool
 from mitl.registration import add_annotator
 
 SHAPING = ("collection", "task")
 """Answers that decide the defaults of others."""
+
+
+OFFERED: Mapping[str, type[Model]] = {"collection": Collection, "annotators": Annotator}
+"""Screens that ask for existing rows."""
 
 
 @dataclass(frozen=True)
@@ -79,20 +84,18 @@ def round_plan(request: StaffRequest) -> HttpResponse:
 @framed
 @researchers_only.fills
 def pool_pack(request: StaffRequest, name: str) -> HttpResponse:
-    """From a pool to a packed round, as planned with it. ``?plan=`` names a plan whose prediction is kept."""
+    """From a pool to a packed round, as planned with it."""
     pool = get_object_or_404(Pool.objects.select_related("collection", "sample"), name=name)
-    plan = request.POST.get("plan") or request.GET.get("plan", "")
 
     def start(form: Any) -> Job:
-        predicted = prediction_for(plan, pool, form.parameters) if plan else None
-        return start_packing(pool, form.parameters, predicted=predicted, by=request.user)
+        return start_packing(pool, form.parameters, by=request.user)
 
     def command(form: Any) -> str:
         packed = form.parameters.part(PackParameters)
         return f"pack {form.parameters.round} --pool {pool} {packed.as_options()}"
 
-    known = planned_for(pool) | {"plan": plan}
-    return _walk(request, Way(PackForm, PACKING, partial(estimate_round, pool), start, command, known, pool))
+    estimate = partial(estimate_round, pool)
+    return _walk(request, Way(PackForm, PACKING, estimate, start, command, planned_for(pool), pool))
 
 
 def _walk(request: StaffRequest, way: Way) -> HttpResponse:
@@ -161,12 +164,15 @@ def _shown(
         "opens": any(name in form.errors for name in step.advanced) if form.is_bound else False,
         "kept": [(name, text) for name, text in pairs if name not in step.names],
         "pool": way.pool,
-        "plan": way.known.get("plan"),
+        "nothing_yet": step.name in OFFERED and not OFFERED[step.name]._default_manager.exists(),
         "presets": () if way.pool else presets(),
         "must_confirm": must_confirm,
         "preview": _preview(way, values),
         **_estimated(way, checked),
     }
+    if step.name == "judging":
+        parameters = checked.parameters if checked.is_valid() else None
+        context["offered"] = list(offered_designs(way.estimate, parameters, way.pool))
     return render(request, "console/rounds/plan.html", context, status=422 if form.is_bound and form.errors else 200)
 
 
@@ -191,8 +197,7 @@ def _pairs(way: Way, form: PlanForm | PackForm) -> list[tuple[str, str]]:
     shaping = {name: values[name] for name in SHAPING if values.get(name)}
     usual = values_of(way.form(initial={**way.known, **shaping}))
     first = values_of(way.form(initial={**way.known}))
-    pairs = changed(values, usual | {name: first[name] for name in SHAPING if name in first})
-    return pairs + ([("plan", str(way.known["plan"]))] if way.known.get("plan") else [])
+    return changed(values, usual | {name: first[name] for name in SHAPING if name in first})
 
 
 def _preset(chosen: Any, values: Answers) -> tuple[Answers, Answers]:

@@ -3,21 +3,8 @@
 
 const form = document.querySelector("form[data-follows]");
 const show = document.getElementById(form.dataset.follows);
-const FORMS = {
-  percent: (value) => `${Math.round(100 * value)}%`,
-  dollars: (value) => `$${Number(value).toFixed(2)}`,
-  times: (value) => `× ${value}`,
-  plain: (value) => value,
-};
 let waiting;
 let asked;
-
-for (const output of form.querySelectorAll("output[data-form]")) {
-  const slider = document.getElementById(output.htmlFor);
-  slider.addEventListener("input", () => {
-    output.textContent = FORMS[output.dataset.form](slider.value);
-  });
-}
 
 function ask() {
   asked?.abort();
@@ -30,6 +17,7 @@ function ask() {
 /** Show the parts of the answer. Fields stay as they are typed, unless the change calls for others. */
 function replaceParts(page, redraws) {
   for (const part of document.querySelectorAll("[data-followed]")) {
+    if (!part.isConnected) continue; // within a part that was replaced
     const found = page.getElementById(part.id);
     if (!found) throw new Error(`no ${part.id}`);
     part.removeAttribute("aria-busy");

@@ -14,7 +14,7 @@ from tests.console.addresses import GUARDED, WEBHOOKS, address
 from tests.console.conftest import Site
 
 RESEARCHERS_DO = {
-    *("round_plan", "pool_pack", "round_design_measure", "hit_preview", "preview_picture", "round_publish"),
+    *("round_plan", "pool_pack", "hit_preview", "preview_picture", "round_publish"),
     *("round_close", "round_add", "round_again", "round_turn", "round_discard", "round_aggregate", "round_idle"),
     *("invitations", "invitation_revoke", "job_cancel", "train", "embeddings", "annotator_add", "annotator_origin"),
     *("round_rehearse", "rehearsal_picture", "rehearsals", "round_consent", "round_ceiling", "two_reviewers"),

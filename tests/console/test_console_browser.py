@@ -45,7 +45,6 @@ PAGES = [
     "/rounds/draft/consent/",
     "/doctor/",
     "/plan/",
-    "/design/?source=pool/pool",
     "/import/",
     "/collections/zoo/test/",
     "/tests/first/",

@@ -2,9 +2,8 @@
 
 import pytest
 from django.contrib.auth.models import User
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from console.rounds.design_bases import design, source_of, start_design
 from dataset.publications import publish
 from evaluation.auditing.live_estimates import LiveParameters
 from hits.models import Round
@@ -191,35 +190,3 @@ def test_no_part_is_longer_than_five_screens_of_a_phone(phone, live_server):
     assert [part for part in heights if part[1] > FIVE_SCREENS] == []
     assert phone.evaluate("document.documentElement.scrollHeight") <= FIVE_SCREENS
     assert phone.evaluate("document.documentElement.scrollWidth") <= 390
-
-
-# The page of designs in a real browser: the figures follow the sliders, by keyboard and without scripts
-
-
-PAGE = "/design/?source=pool/pool"
-
-
-@pytest.fixture
-def planned(page: Page, live_server) -> Page:
-    """The page of a pool of 70 images whose figures a job has made."""
-    known_pool(images=70)
-    log_in(page, live_server.url)
-    job = start_design(source_of("pool/pool/0.2/0.5"), by=User.objects.get(username="admin"))
-    design(str(job.pk))
-    page.goto(PAGE)
-    return page
-
-
-def test_the_figures_follow_a_slider_that_the_keyboard_moves(planned):
-    faults = faults_of(planned)
-    expect(planned.get_by_role("heading", name="An audit of 30% of the queries")).to_be_visible()
-    slider = planned.get_by_label("Judgments")
-    slider.focus()
-    planned.keyboard.press("ArrowRight")
-    expect(planned.get_by_role("heading", name="An audit of 35% of the queries")).to_be_visible()
-    expect(planned.locator("output[for=id_share]")).to_have_text("35%")
-    expect(slider).to_be_focused()
-    assert "share=0.35" in planned.url
-    assert barriers_in_light_and_dark(planned) == []
-    assert width_on_a_phone(planned) <= 390
-    assert faults == []

@@ -34,7 +34,9 @@ def test_each_type_of_task_has_its_fields(db, task, shown):
 
 def test_the_page_words_every_value_that_a_parameter_takes():
     declared = RoundParameters.form_fields()
-    assert {name: values_of(declared[name]) for name in OPTIONS} == {name: [*words] for name, words in OPTIONS.items()}
+    assert {name: {*values_of(declared[name])} for name in OPTIONS} == {
+        name: {*words} for name, words in OPTIONS.items()
+    }
 
 
 def fields_of(page) -> set[str]:
