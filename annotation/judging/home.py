@@ -93,7 +93,7 @@ def home(request: HttpRequest, token: str) -> HttpResponse:
     home = home_of(token)
     works = work_of(home.worker)
     permit = permit_of(home.round, home.worker)
-    nothing_left = "nothing-left" in request.GET and home.round.paused_at is None
+    nothing_left = "nothing-left" in request.GET and home.round.paused_at is None and not permit.waits
     context = {
         "home": home,
         "held": _held(home) or ("" if home.round.takes_workers and not permit.is_over else _late(home)),

@@ -3,6 +3,7 @@
 from annotation.models.outcomes import Appeal, ControlRuling, Decision, Payment, Rejection
 from annotation.models.people import (
     Admission,
+    CaseNote,
     Consent,
     ConsentSheet,
     ConsentWords,

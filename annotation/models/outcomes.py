@@ -14,7 +14,7 @@ from hits.models import Control, Round
 
 
 class Decision(models.Model):
-    """Whether an assignment's votes count and whether it is paid. Only added; the latest holds."""
+    """Whether an assignment's votes count and whether it is paid. Only added; the latest holds that is not undone."""
 
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="decisions")
     votes_count = models.BooleanField()
@@ -28,6 +28,7 @@ class Decision(models.Model):
         help_text="Null: the grading rule.",
     )
     at = models.DateTimeField(default=clock.now)
+    undone_at = models.DateTimeField(null=True, help_text="When who decided took it back; the work waited again.")
 
     free_text = ("reason",)
 

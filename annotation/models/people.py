@@ -3,6 +3,7 @@
 import secrets
 from typing import Any
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
@@ -57,9 +58,34 @@ class Worker(models.Model):
     link_version = models.PositiveIntegerField(default=0, help_text="Links of earlier versions are void.")
     simulated = models.BooleanField(default=False, help_text="A program that plays a worker; its votes are marked.")
     created_at = models.DateTimeField(default=clock.now)
+    reviewer = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="To whom their case is assigned: who decides on their flagged work.",
+    )
 
     def __str__(self) -> str:
         return self.pseudonym
+
+
+class CaseNote(models.Model):
+    """What a member of staff notes on a worker's case, for other staff. Only added."""
+
+    worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="case_notes")
+    text = models.TextField()
+    by = models.CharField(max_length=150)
+    at = models.DateTimeField(default=clock.now)
+
+    free_text = ("text",)
+    personal_text = ("worker", "text")
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"note on {self.worker_id}"
 
 
 class Consent(models.Model):

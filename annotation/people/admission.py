@@ -31,8 +31,11 @@ from core.errors import CounterpartError, some_of
 from core.events import record
 from core.text import counted
 from hits.models import Item, Round
+from hits.task_types import TASK_TYPES
 
 MOST = 1_000_000
+BRAKE = 3  # answer sets in a row that wait for a person, with which a worker gets no more HITs
+WRITING = [one.name for one in TASK_TYPES.values() if one.writes]  # all of whose answers a person reads
 
 Pairs = set[tuple[int | None, int | None]]
 """Keys of an image and a caption; None in HITs and tests that show only one of them, or neither."""
@@ -49,6 +52,8 @@ class Permit:
 
     excluded: bool
     paused: bool
+    waits: bool
+    """Whether their last answer sets all wait for a person: the next HIT comes once one is decided."""
     left: int | None
     tries: Tries | None
 
@@ -106,6 +111,7 @@ def permit_of(round: Round, worker: Worker) -> Permit:
     return Permit(
         excluded=is_excluded(worker),
         paused=is_paused(round, worker),
+        waits=waits_for_decision(worker),
         left=_left(round, worker),
         tries=tries_of(test, worker) if test else None,
     )
@@ -119,6 +125,13 @@ def is_excluded(worker: Worker) -> bool:
 def is_paused(round: Round, worker: Worker) -> bool:
     """Whether the worker gets no more HITs of the round for now."""
     return Pause.objects.filter(round=round, worker=worker, lifted_at=None).exists()
+
+
+def waits_for_decision(worker: Worker) -> bool:
+    """Whether the last BRAKE answer sets of the worker, in whatever rounds, are all flagged and undecided."""
+    sets = Assignment.objects.filter(worker=worker, has_hit=True, submitted_at__isnull=False).exclude(CLAIM)
+    last = sets.exclude(hit__round__task__in=WRITING).order_by("-submitted_at", "-pk")
+    return [*last.values_list("state", flat=True)[:BRAKE]] == [Assignment.State.FLAGGED] * BRAKE
 
 
 def has_joined(round: Round, worker: Worker) -> bool:
@@ -157,8 +170,8 @@ def join_round(round: Round, worker: Worker) -> bool:
 def admit(round: Round, worker: Worker) -> bool:
     """Whether the worker may take one more HIT of the round; to be called while they are locked.
 
-    False: the round is full, or they have had as many HITs as one worker may. Raises NotAdmittedError for a worker who
-    is excluded or paused in the round, and before its test is passed.
+    False: the round is full, they have had as many HITs as one worker may, or their last answer sets all wait for a
+    person. Raises NotAdmittedError for a worker who is excluded or paused in the round, and before its test is passed.
     """
     if is_excluded(worker):
         raise NotAdmittedError(f"Worker {worker} is excluded. Lift the exclusion first.")
@@ -167,7 +180,9 @@ def admit(round: Round, worker: Worker) -> bool:
     admission = admission_of(round)
     if admission.test and not tries_of(admission.test, worker).passed:
         raise NotAdmittedError(f"Worker {worker} has not passed the test {admission.test} of round {round} yet.")
-    return has_room(round, worker) and (admission.capacity is None or join_round(round, worker))
+    if waits_for_decision(worker) or not has_room(round, worker):
+        return False
+    return admission.capacity is None or join_round(round, worker)
 
 
 def has_room(round: Round, worker: Worker) -> bool:

@@ -241,7 +241,8 @@ def _is_one_of_many(round: Round, assignment: Assignment, policy: MassPolicy) ->
     number = standing.count() + 1
     if number < policy.earliest:
         return False
-    decided = Assignment.objects.filter(hit__round=round, decisions__isnull=False).exclude(pk=assignment.pk)
+    holding = Decision.objects.filter(undone_at=None)
+    decided = Assignment.objects.filter(hit__round=round, decisions__in=holding).exclude(pk=assignment.pk)
     of_worker = standing.filter(assignment__worker=assignment.worker_id).count() + 1
     return number > policy.share * (decided.distinct().count() + 1) or of_worker > policy.per_worker
 

@@ -88,9 +88,9 @@ def lease_seat(round: Round, *, worker: Worker) -> Assignment | None:
     is none, leases of the round that are past their deadline are ended, and their seats looked at as well.
 
     None: the round is not open, paused or full, its ceiling is reached, the worker has had as many of its HITs as one
-    may, or every open seat has a pair, candidate or control, that they hold or have answered in whatever round, or met
-    in a test. Raises NotAgreedError before they agree to the round's sheet as it reads now, NotAdmittedError for a
-    worker who is excluded or paused, and before the round's test is passed.
+    may, their last answer sets all wait for a person, or every open seat has a pair, candidate or control, that they
+    hold or have answered in whatever round, or met in a test. Raises NotAgreedError before they agree to the round's
+    sheet as it reads now, NotAdmittedError for a worker who is excluded or paused, and before its test is passed.
     """
     with transaction.atomic():
         # One lease at a time for one person, or two tabs would get two HITs that share a pair.

@@ -41,10 +41,12 @@ DOUBTS = {
 
 @dataclass(frozen=True)
 class Evidence:
-    """What one signal found: its name (a key of DOUBTS) and a sentence with the figures, for staff."""
+    """What one signal found: its name (a key of DOUBTS) and a sentence with the figures, for staff; the ``annotator``
+    whose ranks the answers follow."""
 
     signal: str
     sentence: str
+    annotator: str = ""
 
 
 @dataclass(frozen=True)
@@ -144,8 +146,8 @@ def agrees_by_chance(yes: ArrayLike, chance: ArrayLike) -> Evidence | None:
         return None
     return Evidence(
         "chance",
-        f"{len(said)} answers agree with annotators and other votes no better than chance: AUC {agreement:.2f}, "
-        f"{usual.mean():.2f} expected.",
+        f"{len(said)} answers agree with annotators and other votes no better than chance. Of a pair with yes and one "
+        f"with no, these prefer the first in {agreement:.0%} of the cases; {usual.mean():.0%} are expected.",
     )
 
 
@@ -166,8 +168,9 @@ def follows_annotator(yes: ArrayLike, chance: ArrayLike, said: ArrayLike, names:
     areas = separation(ranks[best], np.vstack([answers, drawn]))
     return Evidence(
         "copy",
-        f"{len(answers)} answers follow the ranks of {names[best]}: AUC {areas[0]:.2f}, "
-        f"{np.nanmean(areas[1:]):.2f} expected.",
+        f"{len(answers)} answers follow the ranks of {names[best]}. Of a pair with yes and one with no, it ranks the "
+        f"first higher in {areas[0]:.0%} of the cases; {np.nanmean(areas[1:]):.0%} are expected.",
+        names[best],
     )
 
 

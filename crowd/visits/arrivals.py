@@ -16,7 +16,7 @@ from annotation.judging.links import Trouble
 from annotation.models import Assignment, ConsentSheet, Decision, Worker
 from annotation.money.budget import CeilingError
 from annotation.money.payments import owe
-from annotation.people.admission import is_excluded, is_paused
+from annotation.people.admission import is_excluded, is_paused, waits_for_decision
 from annotation.people.consent import give_consent
 from annotation.people.workers import actor_of, locked
 from annotation.work.leases import lease_for_visitor, move
@@ -36,6 +36,7 @@ NO_ANSWER = (
     "does not help, return the study: that costs you nothing."
 )
 RETURN_IT = "Please return this HIT: that costs you nothing, and your earlier work is paid as decided."
+BEING_CHECKED = "A person reads your last HITs. You can take the next one as soon as one of them is checked."
 NOTHING_LEFT = "No HIT was left for this person, who is paid for coming."
 
 
@@ -126,13 +127,15 @@ def purge_strangers() -> int:
 
 
 def refuse_shut_out(worker: Worker, round: Round) -> None:
-    """Raise Trouble for a worker who is excluded, or paused in the round."""
+    """Raise Trouble for a worker who is excluded, paused in the round, or whose last work all waits for a person."""
     if is_excluded(worker):
         raise Trouble("We have no work for you", f"You can no longer work in our rounds. {RETURN_IT}", status=403)
     if is_paused(round, worker):
         raise Trouble(
             "You are paused in this round", f"We give you no more of its HITs for now. {RETURN_IT}", status=403
         )
+    if waits_for_decision(worker):
+        raise Trouble("Your last HITs are being checked", f"{BEING_CHECKED} {RETURN_IT}", status=403)
 
 
 def not_theirs() -> Trouble:

@@ -156,7 +156,7 @@ def _drop_question(visit: Visit, here: Here) -> None:
     """
     assignment = visit.assignment
     flagged = Assignment.State.FLAGGED
-    decision = assignment.decisions.last()
+    decision = assignment.decisions.filter(undone_at=None).last()
     if here in (Here.BONUS, Here.PAID) and decision:
         counts = assignment.seat_id is not None and decision.votes_count
         to = Assignment.State.ACCEPTED if counts else Assignment.State.EXCLUDED
