@@ -13,6 +13,7 @@ urlpatterns = [
     path("judge/", include("annotation.judging.urls")),
     path("api/v1/", api.urls),
     path("", include("console.urls")),
+    path("", include("console.old_addresses")),
     path("", include("demo.urls")),
 ]
 handler500 = "core.web.middleware.server_error"

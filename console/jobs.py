@@ -4,8 +4,6 @@ from celery import shared_task
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Model, QuerySet
-from django.http import HttpResponseRedirect
-from django.urls import reverse
 
 from console import upload_jobs  # noqa: F401  a worker finds the jobs of uploads here
 from console.charts.plots import CHARTED, Charted, measure_chart, state_of
@@ -16,11 +14,6 @@ from core.models import Job
 from core.work.jobs import LIVE, JobProgress, job, open_job, open_once
 from dataset.models import Version
 from hits.models import Round
-
-
-def follow(job: Job) -> HttpResponseRedirect:
-    """Show a job to the person who started it. Once it is done, the page leads to its result."""
-    return HttpResponseRedirect(f"{reverse('job', args=[job.pk])}?follow=yes")
 
 
 @shared_task(name="console.tasks.mail_forgotten", ignore_result=True)

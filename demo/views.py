@@ -4,8 +4,8 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
 
-from console.jobs import follow
 from console.permissions import StaffRequest, researchers_only
+from console.places import follow
 from core.errors import CounterpartError
 from demo.jobs import start_loading
 

@@ -14,12 +14,12 @@ from console.annotators.figures import calibration_figures, training_of
 from console.annotators.forms import AnnotatorForm, EmbeddingsForm, OriginForm, TrainForm
 from console.annotators.schemas import AnnotatorAnswer, PoolAnswer, counted_annotators, related_pools
 from console.annotators.search_examples import SearchExample, compared, examples
-from console.jobs import follow
 from console.pagination import count_of, number_in, page_of
 from console.pairs.pair_filters import pairs_in
 from console.pairs.pair_lines import lines_of
-from console.pairs.places import PairScope
+from console.pairs.pair_scopes import PairScope
 from console.permissions import StaffRequest, members_only, researchers_only
+from console.places import follow
 from console.refusals import refusals_in
 from console.upload_jobs import add_annotator
 from console.uploads import LARGEST_UPLOAD, start_with_uploads

@@ -4,7 +4,7 @@ other sources (ECCV Caption, figures 2 and C.2)."""
 from dataclasses import dataclass
 
 from console.pairs.pair_lines import Line, Pair, lines_of
-from console.pairs.places import PairScope
+from console.pairs.pair_scopes import PairScope
 from corpus.models import Caption, Image, Match
 from dataset.judged.verdict_files import judged_pairs
 from dataset.models import Review

@@ -23,9 +23,9 @@ from console.collections.picture_links import opened_link
 from console.collections.query_sheets import groups_of
 from console.collections.schemas import CollectionAnswer, counted_collections, with_sources
 from console.collections.sent_imports import adds_pictures, look_of
-from console.jobs import follow
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
+from console.places import follow
 from console.refusals import refusals_as_404, refusals_as_messages, refusals_in
 from console.uploads import LARGEST_UPLOAD, local_upload, start_with_files_of, start_with_uploads
 from core.web.middleware import takes_uploads

@@ -15,7 +15,7 @@ from console.pairs.conclusions import ConclusionForm, last_act, remember_act
 from console.pairs.light_table import chips_of, page_and_lines
 from console.pairs.pair_filters import PairFilter
 from console.pairs.pair_lines import Pair, as_csv, lines_of
-from console.pairs.places import PairScope
+from console.pairs.pair_scopes import PairScope
 from console.permissions import StaffRequest, members_only, reviewers_only
 from core.errors import CounterpartError
 from core.text import counted

@@ -12,7 +12,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from annotation.models import Report
 from console.pairs.file_pairs import ORDERS as FILE_ORDERS
 from console.pairs.file_pairs import FilePairs, below, condition_of, levels_of
-from console.pairs.places import PairScope
+from console.pairs.pair_scopes import PairScope
 from core.errors import some_of
 from core.untrusted import whole_number
 from corpus.models import Match

@@ -10,7 +10,7 @@ from django.db.models import Count, QuerySet
 
 from annotation.models import Report
 from console.pairs.pair_filters import Pairs
-from console.pairs.places import PairScope
+from console.pairs.pair_scopes import PairScope
 from core.text import csv_line
 from corpus.models import Caption, Collection, Image, Match
 from dataset.judged.verdict_files import verdicts_on

@@ -7,8 +7,8 @@ from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 
 from console.fields import ParametersForm, choose
-from console.jobs import follow
 from console.permissions import StaffRequest, researchers_only
+from console.places import follow
 from console.refusals import refusals_in, refuse
 from console.rounds.schemas import round_or_404
 from core.errors import CounterpartError

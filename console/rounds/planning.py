@@ -15,8 +15,8 @@ from django.urls import NoReverseMatch, reverse
 
 from annotation.judging.wage_terms import wage_terms_of_plan
 from console.home.outcomes import planned_for
-from console.jobs import follow
 from console.permissions import StaffRequest, researchers_only
+from console.places import follow
 from console.refusals import refusals_in, refuse
 from console.rounds.forms import PackForm, PlanForm
 from console.rounds.offered_designs import offered_designs

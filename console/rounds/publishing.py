@@ -13,9 +13,9 @@ from annotation.models import Admission, Invitation
 from annotation.money.wages import Expectation, pilot_of
 from annotation.people.admission import make_invitations, places_left, revoke_invitations
 from annotation.people.consent import empty_words
-from console.jobs import follow
 from console.pagination import page_of
 from console.permissions import StaffRequest, researchers_only
+from console.places import follow
 from console.refusals import refusals_as_messages
 from console.rounds.publishing_forms import AdmissionForm, OfferForm
 from core.errors import CounterpartError

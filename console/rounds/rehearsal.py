@@ -20,8 +20,8 @@ from annotation.judging.sheet import sheet_of, shown_in
 from annotation.judging.sheet_answers import parse_answers, parse_number
 from annotation.models import Draft
 from annotation.work.answers import NO_PICTURE, Answer, check_answer_set
-from console.jobs import follow
 from console.permissions import StaffRequest, researchers_only
+from console.places import follow
 from console.review.answer_sheets import SheetAnswer, pairs_of
 from core.errors import CounterpartError
 from core.parameters import choices

@@ -39,7 +39,6 @@ urlpatterns = [
     path("rounds/<slug:name>/add/", adding.round_add, name="round_add"),
     path("rounds/<slug:name>/again/", vote_orders.round_again, name="round_again"),
     path("rounds/<slug:name>/turn/", adding.round_turn, name="round_turn"),
-    path("rounds/<slug:name>/close/", views.round_close, name="round_close"),
     path("rounds/<slug:name>/invitations/", publishing.invitations, name="invitations"),
     path(
         "rounds/<slug:name>/invitations/<int:invitation_id>/revoke/",

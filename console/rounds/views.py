@@ -1,6 +1,7 @@
 """Rounds: the list, the HITs of one, its captions and judgments from elsewhere, closing it and counting its votes."""
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
@@ -8,9 +9,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from annotation.work.leases import end_idle_leases, idle_leases
 from annotation.work.standing import standing_of, standings
 from annotation.work.written_captions import as_lines, captions_of
-from console.jobs import follow
+from console.acts import Chosen, act
 from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, researchers_only
+from console.places import follow
 from console.platforms.platform_status import is_on_platform
 from console.review.answer_sheets import pairs_of
 from console.rounds.forms import AggregateForm, JudgmentsForm
@@ -18,10 +20,11 @@ from console.rounds.schemas import counted_rounds, round_or_404
 from console.upload_jobs import import_judgments
 from console.uploads import LARGEST_UPLOAD, start_with_uploads
 from core.errors import CounterpartError
+from core.models import Job
 from core.text import counted
 from core.web.middleware import takes_uploads
 from core.work.jobs import open_once
-from crowd.posting.publication import close_round
+from crowd.posting.publication import can_close, close_round
 from dataset import jobs
 from dataset.outside_judgments import FORMATS
 from dataset.releases.release_parameters import AggregateParameters
@@ -54,29 +57,45 @@ def round_captions(request: HttpRequest, name: str) -> HttpResponseBase:
     return answer
 
 
-@researchers_only.fills
-def round_close(request: StaffRequest, name: str) -> HttpResponse:
-    """Show how many workers still judge; close the round once confirmed, as a job if it is on a platform."""
-    round = round_or_404(name)
-    trouble = ""
-    if request.method == "POST" and is_on_platform(round):
-        job = open_once(f"Close {round}", jobs.close.name, {"round": round.name}, lock=round, by=request.user)
-        return redirect("job", job.pk)
-    if request.method == "POST":
-        try:
-            close_round(round, actor=request.user.get_username())
-            update_queue(round)
-            messages.success(request, f"Round {round} is closed.")
-            return redirect("round", name)
-        except CounterpartError as error:
-            trouble = str(error)
-    context = {
-        "round": round,
-        "standing": standing_of(round),
-        "has_postings": is_on_platform(round),
-        "trouble": trouble,
-    }
-    return render(request, "console/rounds/close.html", context, status=409 if trouble else 200)
+def _what_closing_means(round: Round) -> list[str]:
+    """Return what follows from closing the round, and how many workers still judge."""
+    standing = standing_of(round)
+    judging = standing.work["leased"]
+    sentences = [
+        "The draft was judged elsewhere. Once closed, it cannot be published any more."
+        if round.state == "draft"
+        else "No more HITs are given out, and a closed round cannot be reopened.",
+        f"{standing.filled:,} of {counted(standing.wanted, 'seat')} are filled.",
+    ]
+    if not standing.is_complete:
+        sentences.append(
+            "Seats that stay empty are missing for good: a version can include the round only as unfinished."
+        )
+    if judging:
+        sentences.append(f"{counted(judging, 'worker is', 'workers are')} judging now and may still submit.")
+    if is_on_platform(round):
+        sentences.append("Its postings end; accepted HITs may still be submitted, and are stored and paid.")
+    return sentences
+
+
+@act(
+    "rounds/<slug:name>/close/",
+    round_or_404,
+    researchers_only,
+    label="Close",
+    question="Close {}?",
+    button="Close the round",
+    asks=_what_closing_means,
+    offered=can_close,
+    menu=Round,
+)
+def round_close(round: Round, chosen: Chosen, by: User) -> str | Job:
+    """Close a round, as a job if it is on a platform."""
+    if is_on_platform(round):
+        return open_once(f"Close {round}", jobs.close.name, {"round": round.name}, lock=round, by=by)
+    close_round(round, actor=by.get_username())
+    update_queue(round)
+    return f"Round {round} is closed."
 
 
 @takes_uploads(LARGEST_UPLOAD)

@@ -8,6 +8,7 @@ from typing import Any
 import segno
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
+from django.db.models import Model
 from django.http import HttpRequest
 from django.template.defaultfilters import linebreaksbr, urlize
 from django.urls import reverse
@@ -18,6 +19,8 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.timesince import timesince
 from ninja import Schema
 
+from console.acts import ACTS, acts_on
+from console.places import TABS, key_of
 from core import clock
 from dataset.judged.verdict_worth import hundredths, round_sentences, worth
 from hits.question import Level
@@ -180,6 +183,30 @@ def sorted_head(context: template.Context, key: str, title: str, order: str = "d
     address.pop("page", None)
     address["sort"] = key
     return {"query": address.urlencode(), "key": key, "title": title, "order": order, "here": context["sort"] == key}
+
+
+@register.inclusion_tag("console/_tabs.html", takes_context=True)
+def tabs(context: template.Context, thing: Model) -> dict[str, object]:
+    """Return the tabs of a place, the one of this page marked; ``tab`` in the context names that of a page below it."""
+    here = context.get("tab") or context["request"].resolver_match.url_name
+    links = [(one.label, reverse(one.page, args=[key_of(thing)]), one.page == here) for one in TABS[type(thing)]]
+    return {"links": links, "thing": thing}
+
+
+@register.inclusion_tag("console/_acts_menu.html", takes_context=True)
+def acts_menu(context: template.Context, thing: Model) -> dict[str, object]:
+    """Return the menu of the acts on a thing that are possible now and that the user may do."""
+    acts = acts_on(thing, context["request"].user)
+    return {"links": [(one.label, one.url(thing)) for one in acts], "thing": thing}
+
+
+@register.inclusion_tag("console/_act.html", takes_context=True)
+def act(context: template.Context, name: str, *things: Model, kind: str = "quiet") -> dict[str, object]:
+    """Return the button that opens an act on the things; empty unless it is possible now and the user may do it."""
+    found = ACTS[name]
+    named = things if len(things) > 1 else things[0]
+    is_offered = found.guard.may(context["request"].user) and found.offered(named)
+    return {"label": found.label, "url": found.url(*things) if is_offered else "", "kind": kind}
 
 
 WITH_PAGES = {"collection", "pool", "annotator", "version"}

@@ -4,9 +4,9 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpRe
 from django.shortcuts import get_object_or_404, redirect, render
 
 from annotation.work.judgments import votes_in
-from console.jobs import follow
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, releasers_only, researchers_only
+from console.places import follow
 from console.refusals import refusals_as_404, refusals_in
 from console.rounds.figures import level_bar
 from console.versions.forms import ExportForm, ReleaseForm

@@ -156,7 +156,7 @@ def test_missing_pictures_hold_publishing_back_until_they_are_skipped(researcher
 def test_closing_shows_how_many_workers_are_judging(researcher, db):
     made = make_round(hits=2)
     make_assignment(made.hits.first().seats.get())
-    assert researcher.get("/rounds/round-1/close/").context["standing"].work["leased"] == 1
+    assert "1 worker is judging now" in researcher.get("/rounds/round-1/close/").text
     researcher.post("/rounds/round-1/close/")
     made.refresh_from_db()
     assert made.state == "closed"
