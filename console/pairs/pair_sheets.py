@@ -11,7 +11,7 @@ from annotation.work.control_records import Tally, tallies_of
 from annotation.work.judgments import answers_by, answers_on
 from annotation.work.pair_status import PairStatus, status_of
 from console.pairs.pair_lines import Line, Pair, lines_of
-from console.pairs.places import PairScope
+from console.pairs.pair_scopes import PairScope
 from corpus.models import Caption, Image, Match
 from dataset.models import Case, Review
 from dataset.reviews.cases import group_of
