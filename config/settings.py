@@ -97,7 +97,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
-            "builtins": ["django.templatetags.static", "console.templatetags.console"],
+            "builtins": ["django.templatetags.static", "console.templatetags.console", "console.templatetags.charts"],
         },
     },
 ]

@@ -4,16 +4,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Exists, OuterRef
-from django.utils.safestring import SafeString
 
 from annotation.money.wages import was_played
 from annotation.work.judgments import votes_in
-from console.charts.plots import PLOTS, MeasuredChart, Rows, on_page, stored_chart
+from console.charts.plots import MeasuredChart, Rows, stored_chart
 from counterpart_annotators.training.learners import in_order
 from evaluation.analyses.calibration_analysis import ALL
 from hits.judge_designs import JudgeDesign
 from hits.models import Round
 from hits.task_types import ON_PAIRS
+from mitl.charts.drawing import Chart
+from mitl.charts.lines import curve_chart
 from mitl.models import Annotator, Direction
 
 
@@ -24,6 +25,11 @@ class Training:
     epochs: list[dict[str, Any]]
     of: int
     under_way: bool
+
+    @property
+    def chart(self) -> Chart:
+        """The loss and what was measured on the validation split, over the epochs."""
+        return curve_chart("Training", self.epochs)
 
     @property
     def newest(self) -> dict[str, Any] | None:
@@ -50,13 +56,6 @@ class CalibrationFigures:
     round: Round
     chart: MeasuredChart | None
     simulated: bool
-
-    @property
-    def svg(self) -> SafeString:
-        """The reliability diagrams, for the page."""
-        if self.chart is None:
-            return SafeString()
-        return on_page(self.chart.svg, f"{PLOTS[SUBJECT].title}: {PLOTS[SUBJECT].description}")
 
     @property
     def rows(self) -> Rows:

@@ -13,7 +13,6 @@ urlpatterns = [
     path("annotators/<slug:name>/origin/", views.annotator_origin, name="annotator_origin"),
     path("annotators/<slug:name>/train/", views.train, name="train"),
     path("annotators/<slug:name>/training/", views.training_progress, name="training"),
-    path("annotators/<slug:name>/curve.svg", views.curve, name="curve"),
     path("pools/", views.pools, name="pools"),
     path("pools/<slug:name>/", views.pool, name="pool"),
 ]

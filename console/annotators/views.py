@@ -30,8 +30,6 @@ from corpus.models import Collection
 from dataset.secret_controls import are_pairs_secret, refuse_secret_pairs
 from hits.models import Round
 from mitl.annotators import kind_of, kinds
-from mitl.charts.drawing import svg_of
-from mitl.charts.lines import curve_chart
 from mitl.models import Annotator, Direction, Pool, Retrieval
 from mitl.overlaps import Overlap, overlap
 from mitl.registration import Origin, set_origin
@@ -173,13 +171,6 @@ def training_progress(request: HttpRequest, name: str) -> JsonResponse:
     context = {"annotator": annotator, "training": training}
     html = render_to_string("console/annotators/_training.html", context, request)
     return JsonResponse({"live": training.under_way, "html": html})
-
-
-@members_only.reads
-def curve(request: HttpRequest, name: str) -> HttpResponse:
-    annotator = get_object_or_404(Annotator, name=name)
-    drawn = curve_chart(f"{annotator}: {len(annotator.curve)} epochs", annotator.curve)
-    return HttpResponse(svg_of(drawn), content_type="image/svg+xml")
 
 
 @researchers_only.fills

@@ -1,71 +1,74 @@
-"""Small charts of bars that a template draws as SVG: parts of one bar, and columns of stacked parts.
-
-Everything is measured in percent of the box, so that a chart is as wide as its card.
-"""
+"""Charts of counts: columns of stacked parts over an axis, and one bar of the parts of a whole."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-GAP = 0.15  # of the width of a column
+from mitl.charts.axes import LABELS_UNDER, UNDER, across_axis, up_axis
+from mitl.charts.drawing import Chart, Key, Panel, across, element
+from mitl.charts.scales import Scale, linear
+
+COLUMN_GAP = 0.15  # of the width of a column
+PART_HEIGHT = 16  # pixels
 
 
 @dataclass(frozen=True)
-class Segment:
-    """One part of a bar; ``start`` and ``length`` are percentages of the bar."""
+class Column:
+    """A column: its parts from the bottom up, and what is shown under the pointer."""
 
-    kind: str
-    label: str
-    count: int
-    start: float
-    length: float
-
-
-@dataclass(frozen=True)
-class Rect:
-    """A part of a column: its corner, top left, and its size."""
-
-    kind: str
-    x: float
-    y: float
-    width: float
-    height: float
-    title: str
-
-
-@dataclass(frozen=True)
-class StackedBar:
-    """``parts`` are values by kind, from the bottom up; ``title`` says them in words."""
-
-    title: str
+    tip: str
     parts: Mapping[str, float]
 
 
-def split_bar(parts: Sequence[tuple[str, str, int]]) -> list[Segment]:
-    """Return the segments of a bar for parts of (kind, label, count), those of 0 included; empty if all are 0."""
-    total = sum(count for _, _, count in parts)
-    segments: list[Segment] = []
-    if not total:
-        return segments
-    start = 0.0
-    for kind, label, count in parts:
-        length = 100 * count / total
-        segments.append(Segment(kind, label, count, round(start, 3), round(length, 3)))
-        start += length
-    return segments
-
-
-def stacked(columns: Sequence[StackedBar], *, top: float = 0) -> list[Rect]:
-    """Return the bars of columns of equal width, side by side. ``top`` is the value at the upper edge (default: the
-    highest column)."""
-    highest = top or max((sum(column.parts.values()) for column in columns), default=0)
-    rects: list[Rect] = []
+def column_panel(
+    title: str,
+    columns: Sequence[Column],
+    colours: Mapping[str, str],
+    x: Scale,
+    *,
+    unit: str = "",
+    x_title: str = "",
+    up: Scale | None = None,
+    height: int = 140,
+) -> Panel:
+    """Return a panel of columns of equal width, side by side, of parts in ``colours``; ``x`` has the ticks between 0
+    and the number of columns."""
+    scale = up or linear([sum(column.parts.values()) for column in columns], whole=True)
+    lines, labels, margin = up_axis(scale, height)
+    drawn = ""
     for number, column in enumerate(columns):
-        width = 100 / len(columns)
         below = 0.0
-        for kind, value in column.parts.items():
-            height = 100 * value / highest if highest else 0
-            below += height
-            if height:
-                corner = (round((number + GAP / 2) * width, 3), round(100 - below, 3))
-                rects.append(Rect(kind, *corner, round(width * (1 - GAP), 3), round(height, 3), column.title))
-    return rects
+        for part, value in column.parts.items():
+            if value:
+                length = height * scale.share(value)
+                below += length
+                start = across((number + COLUMN_GAP / 2) / len(columns))
+                box = {
+                    "x": start,
+                    "y": height - below,
+                    "width": across((1 - COLUMN_GAP) / len(columns)),
+                    "height": length,
+                }
+                drawn += element("rect", tip=column.tip, **box, fill=colours[part])
+    under = across_axis(x, height, x_title, grid=False)
+    total = height + (UNDER if x_title else LABELS_UNDER)
+    return Panel(title, total, lines + drawn + under, labels, margin, right_width=12, unit=unit)
+
+
+def part_chart(title: str, parts: Sequence[tuple[str, str, int]], *, with_shares: bool = False) -> Chart | None:
+    """Draw one bar of the parts of a whole, given as colour, label and count; None if all counts are 0. The key has the
+    counts of those that are there, or ``with_shares`` the counts and shares of all."""
+    total = sum(count for _, _, count in parts)
+    if not total:
+        return None
+    area = ""
+    start = 0.0
+    key = []
+    for colour, label, count in parts:
+        share = count / total
+        box = {"x": across(start), "y": 0, "width": across(share), "height": PART_HEIGHT}
+        if count:
+            area += element("rect", tip=f"{label}: {count:,} ({share:.0%})", **box, fill=colour)
+        if count or with_shares:
+            key.append(Key(colour, label, f"{count:,} · {share:.0%}" if with_shares else f"{count:,}"))
+        start += share
+    return Chart("", "", [Panel(title, PART_HEIGHT, area)], key)

@@ -1,21 +1,15 @@
-"""Charts of the analyses on pages: which there are, their figures, and their drawing in the page's own colours.
+"""Charts of the analyses on pages: which there are, their figures, and how they are stored.
 
 A chart is what the command ``analyse`` finds with the same parameters, so that pages, files and terminal agree.
 """
 
-import json
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
-from hashlib import sha256
 from math import isnan
 from typing import Any
 
-from django.core.cache import cache
 from django.db.models import Max, QuerySet
-from django.utils.html import escape
-from django.utils.safestring import SafeString, mark_safe
 
 from annotation.models import ControlRuling, Decision
 from annotation.work.standing import standing_of
@@ -30,7 +24,7 @@ from evaluation.analyses import Findings, parameters_of, plain, subject_named
 from evaluation.models import Run
 from hits.models import Round
 from hits.task_types import task_type_of
-from mitl.charts.drawing import COLOURS, INK, INK_SOFT, LINE, Spec, svg_of
+from mitl.charts.drawing import Chart
 from mitl.models import Annotator, Pool
 
 ROWS = 100
@@ -191,37 +185,9 @@ def _cell(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-# Vega-Lite draws in fixed colours, for files; on a page each is a variable, so that it is right in the dark too.
-COLOUR_NAMES = ("accent", "level-3", "level-1", "level-4", "level-2", "line-strong", "violet", "ink")
-THEME = {INK: "ink", INK_SOFT: "ink-soft", LINE: "line", **dict(zip(COLOURS, COLOUR_NAMES, strict=True))}
-PAINT = re.compile(r'(fill|stroke)="(#[0-9a-f]{6})"')
-ROLES = re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
-GROUND = re.compile(r'<rect ([^>]*)fill="#ffffff"/>')
-
-
-def drawn(chart: Spec, label: str) -> SafeString:
-    """Return a chart as SVG for a page, one picture for screen readers with ``label`` as its text. Cached for a day:
-    drawing takes half a second."""
-    key = f"drawn:{sha256(json.dumps(chart, sort_keys=True, default=str).encode()).hexdigest()}"
-    svg = cache.get_or_set(key, lambda: svg_of(chart), timeout=86_400)
-    return on_page(str(svg), label)
-
-
-def on_page(svg: str, label: str) -> SafeString:
-    """Return the SVG of a chart, drawn for files, as ``drawn`` does."""
-    svg = ROLES.sub("", svg)
-    svg = GROUND.sub(r'<rect \1fill="none"/>', svg, count=1)
-    svg = PAINT.sub(lambda match: _paint(*match.groups()), svg)
-    return mark_safe(svg.replace("<svg ", f'<svg role="img" aria-label="{escape(label)}" ', 1))  # noqa: S308
-
-
-def _paint(attribute: str, colour: str) -> str:
-    return f'{attribute}="var(--{THEME[colour]})"' if colour in THEME else f'{attribute}="{colour}"'
-
-
 @dataclass(frozen=True)
 class MeasuredChart:
-    """A chart on white ground and the ``rows`` behind it, or the ``trouble``: why nothing can be drawn.
+    """A chart and the ``rows`` behind it, or the ``trouble``: why nothing can be drawn.
 
     ``at`` is when it was made; it ``is_current`` while its data are the same.
     """
@@ -230,12 +196,12 @@ class MeasuredChart:
     is_current: bool
     trouble: str = ""
     rows: Rows = ()
-    svg: str = ""
+    drawing: Chart | None = None
 
 
 def measure_chart(charted: Charted, subject: str, annotator: str, *, progress: Progress) -> str:
-    """Measure, draw and store a chart; return why there is nothing to draw, or an empty text."""
-    kept = {"at": clock.now().isoformat(), "state": state_of(charted, subject)}
+    """Measure and store a chart; return why there is nothing to draw, or an empty text."""
+    kept: dict[str, Any] = {"at": clock.now().isoformat(), "state": state_of(charted, subject)}
     trouble = ""
     try:
         findings = analyse(subject, parameters_of_chart(charted, subject, annotator), progress)
@@ -244,7 +210,7 @@ def measure_chart(charted: Charted, subject: str, annotator: str, *, progress: P
         kept["trouble"] = trouble
     else:
         kept["rows"] = plain([dict(row) for row in findings.rows])
-        kept["svg"] = svg_of(findings.chart)
+        kept["drawing"] = asdict(findings.chart)
     write_json(chart_path(charted, subject, annotator), kept)
     return trouble
 
@@ -258,9 +224,9 @@ def stored_chart(charted: Charted, subject: str, annotator: str) -> MeasuredChar
     is_current = kept["state"] == state_of(charted, subject)
     if trouble := kept.get("trouble"):
         return MeasuredChart(at, is_current, trouble=trouble)
-    if "svg" not in kept:  # version 0.3 stored no drawing
+    if "drawing" not in kept:  # earlier versions stored a drawing in fixed sizes
         return None
-    return MeasuredChart(at, is_current, rows=kept["rows"], svg=kept["svg"])
+    return MeasuredChart(at, is_current, rows=kept["rows"], drawing=Chart.from_json(kept["drawing"]))
 
 
 def stored_rows(charted: Charted, subject: str) -> Rows:

@@ -17,7 +17,6 @@ from console.charts.plots import (
     PLOTS,
     Charted,
     offered,
-    on_page,
     parameters_of_chart,
     state_of,
     stored_chart,
@@ -30,7 +29,7 @@ from dataset.models import Version
 from dataset.secret_controls import has_role
 from evaluation.analyses import csv_text
 from hits.models import Round
-from mitl.charts.drawing import converted
+from mitl.charts.drawing import chart_bytes
 from mitl.models import Annotator
 
 TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf", "csv": "text/csv"}
@@ -87,9 +86,8 @@ def _part(request: HttpRequest, kind: str, charted: Charted, subject: str) -> di
         "stopped": job and job.state in ended_badly and job.params.get("state") == state_of(charted, subject),
         "can_measure": bool(annotator) or subject not in OF_ANNOTATORS,
     }
-    if made and made.svg:
+    if made and made.drawing:
         context["heads"], context["rows"] = table_of(made.rows)
-        context["svg"] = on_page(made.svg, f"{plot.title}: {plot.description} The table below has the figures.")
     return context
 
 
@@ -110,9 +108,9 @@ def chart_file(request: HttpRequest, kind: str, name: str, subject: str, form: s
     charted = _charted_or_404(kind, name, subject)
     annotator = _annotator(request, _annotators(subject))
     made = stored_chart(charted, subject, annotator)
-    if form not in TYPES or made is None or made.trouble:
+    if form not in TYPES or made is None or not made.drawing:
         raise Http404
-    body = csv_text(made.rows) if form == "csv" else converted(made.svg, f".{form}")
+    body = csv_text(made.rows) if form == "csv" else chart_bytes(made.drawing, f".{form}")
     named = "-".join(filter(None, [charted.name, subject, annotator]))
     attached = {"Content-Disposition": f'attachment; filename="{named}.{form}"'}
     return HttpResponse(body, content_type=TYPES[form], headers=attached)

@@ -8,7 +8,7 @@ from statistics import fmean
 from django.core.cache import cache
 
 from annotation.work.standing import Forecast, Standing, forecast_of, standings
-from console.charts.inline_bars import Segment, split_bar
+from console.charts.inline_bars import part_chart
 from console.kept_figures import CountingTurn, kept_if_slow
 from console.rounds.figures import seat_bar
 from console.rounds.hold_lines import HoldLine, holds_of_page
@@ -17,6 +17,7 @@ from counterpart_metrics import SCORED
 from dataset.models import Version
 from evaluation.round_quality import Quality, quality_of
 from hits.models import Item, Round
+from mitl.charts.drawing import Chart
 from mitl.models import Direction
 
 METRIC = SCORED[0]
@@ -25,11 +26,11 @@ SIDES = {"images": "images for a caption", "captions": "captions for an image"}
 
 @dataclass(frozen=True)
 class DirectionMatches:
-    """The matches of one direction, ``times`` as many as the original ones: ``parts`` are original and new matches."""
+    """The matches of one direction, ``times`` as many as the original ones; ``parts`` draws original and new ones."""
 
     label: str
     times: float
-    parts: Sequence[Segment]
+    parts: Chart | None
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,8 @@ def newest_result() -> NewestResult | None:
 
 
 def _side(name: str, original: int, total: int) -> DirectionMatches:
-    parts = [("original", "original", original), ("found", "found by the rounds", max(total - original, 0))]
-    return DirectionMatches(SIDES[name], total / original, split_bar(parts))
+    parts = [("line-strong", "original", original), ("accent", "found by the rounds", max(total - original, 0))]
+    return DirectionMatches(SIDES[name], total / original, part_chart(SIDES[name], parts))
 
 
 def _means(version: Version, figure: str) -> dict[str, float]:
@@ -100,7 +101,7 @@ class RoundCard:
 
     round: Round
     standing: Standing
-    seats: Sequence[Segment]
+    seats: Chart | None
     forecast: Forecast | None
     holds: Sequence[HoldLine]
     pictures: Sequence[Image]

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from console.charts.whiskers import Panel, panels_of
+from console.charts.score_charts import score_chart
 from console.leaderboard.benchmark_boards import measure_rankings, stored_boards
 from console.leaderboard.round_boards import boards_of_round, estimates_of_run
 from console.pagination import page_of
@@ -27,6 +27,7 @@ from evaluation.scores.boards import notes_of
 from evaluation.scores.leaderboard import board_of, board_of_run, caution_of
 from evaluation.scores.moves import Figures, averages_of, history_of
 from hits.models import Round
+from mitl.charts.drawing import Chart
 
 
 @members_only.reads
@@ -124,7 +125,7 @@ def _page(request: HttpRequest, collection: Collection, form: RankingsForm) -> H
         "estimated": round,
         "evaluate": f"python manage.py evaluate --version {version or 'VERSION'} --rankings FILE",
         "board": board,
-        "scores": panels_of(board.metrics, averages_of(board)) if board and len(board.rows) > 1 else [],
+        "scores": score_chart(board.metrics, averages_of(board)) if board and len(board.rows) > 1 else None,
         "notes": notes_of(board) if board else [],
         "caution": caution_of(version) if version else "",
         "audits_in": [one for one in audits if one.pk in released],
@@ -132,7 +133,7 @@ def _page(request: HttpRequest, collection: Collection, form: RankingsForm) -> H
         "metrics": SCORED,
         "moving": names,
         "partly": [one for one in collection.versions.all() if one.name in names and caution_of(one)],
-        "history": _history(names, figures) if names else [],
+        "history": _history(names, figures) if names else None,
         "runs": page_of(request, collection.runs.order_by("-created_at").select_related("registered_by")),
         "form": form,
     }
@@ -170,8 +171,8 @@ def _versions_in(collection: Collection, figures: Figures) -> list[str]:
     return [name for name in names if name in scored]
 
 
-def _history(versions: Sequence[str], figures: Figures) -> list[Panel]:
+def _history(versions: Sequence[str], figures: Figures) -> Chart:
     """Draw the scores in a metric on each version, all on one scale, the best of the newest first (figure 5)."""
     newest = {model: one[versions[-1]].value for model, one in figures.items() if versions[-1] in one}
     order = sorted(figures, key=lambda model: (-newest.get(model, -1.0), model))
-    return panels_of(versions, {model: figures[model] for model in order}, one_scale=True)
+    return score_chart(versions, {model: figures[model] for model in order}, one_scale=True)

@@ -10,10 +10,12 @@ from django.utils.formats import date_format
 from numpy.typing import NDArray
 
 from annotation.models import Assignment
-from console.charts.inline_bars import Rect, StackedBar, stacked
+from console.charts.inline_bars import Column, column_panel
 from hits.models import Round
 from hits.packing.designs import Design
 from hits.task_types import task_type_of
+from mitl.charts.drawing import Chart, Key
+from mitl.charts.scales import Scale, shares
 
 STEPS = {
     60: "minute",
@@ -36,21 +38,23 @@ FASTEST = 0.5  # seconds a pair at the ends of the axis; the last columns count 
 SLOWEST = 512.0
 TICKS = ("0.5", "2", "8", "32", "128", "512")
 HALVES = 2  # columns for a factor of two
+OUTCOMES = {
+    "passed": ("good", "accepted"),
+    "held": ("level-3", "flagged or excluded"),
+    "sent": ("violet", "not decided"),
+}
+"""Outcomes of work, with colours and labels."""
 
 
 @dataclass(frozen=True)
 class Arrivals:
-    """Submissions in steps of time from ``first`` to ``last``: ``submitted`` has them by outcome, at most ``most`` in a
-    step; ``rates`` is the share that passed. ``passed`` of ``decided`` were accepted."""
+    """Submissions over time, drawn by outcome in steps, with the share that passed. ``passed`` of ``decided`` were
+    accepted."""
 
-    first: datetime
-    last: datetime
     step: str
-    most: int
     passed: int
     decided: int
-    submitted: list[Rect]
-    rates: list[Rect]
+    chart: Chart
 
     @property
     def pass_rate(self) -> float | None:
@@ -63,8 +67,7 @@ class Speeds:
 
     n: int
     median: float
-    columns: list[Rect]
-    ticks: tuple[str, ...] = TICKS
+    chart: Chart
 
 
 def activity_of(round: Round) -> dict[str, Arrivals | Speeds | None]:
@@ -97,19 +100,22 @@ def arrivals_in(times: NDArray[np.float64], states: NDArray[np.str_]) -> Arrival
     for begin, ok, bad, new in zip(begins, passed.tolist(), held.tolist(), sent.tolist(), strict=True):
         moment = date_format(timezone.localtime(datetime.fromtimestamp(begin, tz=UTC)), "D j M, H:i")
         title = f"{moment}: {ok + bad + new:,} submitted, {ok:,} passed, {bad:,} flagged or excluded"
-        columns.append(StackedBar(title, {"passed": ok, "held": bad, "sent": new}))
+        columns.append(Column(title, {"passed": ok, "held": bad, "sent": new}))
         share = ok / (ok + bad) if ok + bad else 0
-        rates.append(StackedBar(f"{moment}: {share:.0%} of {ok + bad:,} passed", {"passed": share}))
-    return Arrivals(
-        first=datetime.fromtimestamp(begins[0], tz=UTC),
-        last=datetime.fromtimestamp(begins[-1] + step, tz=UTC),
-        step=STEPS[step],
-        most=int((passed + held + sent).max()),
-        passed=int(passed.sum()),
-        decided=int((passed + held).sum()),
-        submitted=stacked(columns),
-        rates=stacked(rates, top=1),
-    )
+        rates.append(Column(f"{moment}: {share:.0%} of {ok + bad:,} passed", {"passed": share}))
+    ends = _time_axis(float(begins[0]), float(begins[-1]) + step, length)
+    panels = [
+        column_panel("Submissions", columns, {kind: colour for kind, (colour, _) in OUTCOMES.items()}, ends),
+        column_panel("Share that passes", rates, {"passed": "good"}, ends, up=shares(2), height=60),
+    ]
+    chart = Chart("Submissions over time", "", panels, [Key(*one) for one in OUTCOMES.values()])
+    return Arrivals(STEPS[step], int(passed.sum()), int((passed + held).sum()), chart)
+
+
+def _time_axis(start: float, end: float, columns: int) -> Scale:
+    """Return an axis of columns with the times at its ends."""
+    first, last = (timezone.localtime(datetime.fromtimestamp(at, tz=UTC)) for at in (start, end))
+    return Scale(0, columns, [(0, date_format(first, "j M, H:i")), (columns, date_format(last, "j M, H:i"))])
 
 
 def speeds_in(seconds: NDArray[np.float64]) -> Speeds:
@@ -117,10 +123,12 @@ def speeds_in(seconds: NDArray[np.float64]) -> Speeds:
     edges = FASTEST * 2 ** (np.arange(int(np.log2(SLOWEST / FASTEST)) * HALVES + 1) / HALVES)
     counts = np.histogram(np.clip(seconds, FASTEST, SLOWEST), edges)[0]
     columns = [
-        StackedBar(f"{_range(edges, place)} a pair: {count:,}", {"speed": count})
+        Column(f"{_range(edges, place)} a pair: {count:,}", {"speed": count})
         for place, count in enumerate(counts.tolist())
     ]
-    return Speeds(len(seconds), float(np.median(seconds)), stacked(columns))
+    ticks = [(place * len(columns) / (len(TICKS) - 1), f"{tick} s") for place, tick in enumerate(TICKS)]
+    panel = column_panel("Answer sets", columns, {"speed": "accent"}, Scale(0, len(columns), ticks))
+    return Speeds(len(seconds), float(np.median(seconds)), Chart("Speed", "", [panel]))
 
 
 def _range(edges: Sequence[float] | NDArray[np.float64], place: int) -> str:

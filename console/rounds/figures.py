@@ -13,7 +13,7 @@ from django.core.cache import cache
 from annotation.models import Assignment, Judgment
 from annotation.work.judgments import answers_from
 from annotation.work.standing import Standing
-from console.charts.inline_bars import Segment, split_bar
+from console.charts.inline_bars import part_chart
 from console.rounds.vote_orders import repeats_of
 from counterpart_statistics.aggregation import shows_percentage
 from counterpart_statistics.aggregation.certainty import REVIEWED, SEVERAL
@@ -22,28 +22,30 @@ from dataset.judged.verdict_worth import held_sentence, round_sentences
 from dataset.models import Aggregation
 from dataset.reviews.random_reviews import random_reviews
 from hits.models import Round, Seat
+from mitl.charts.drawing import Chart
 
 NEWEST = 8
 
 
-def seat_bar(standing: Standing) -> list[Segment]:
-    """Return the round's seats: done, flagged, sent and not yet decided, at work, open."""
+def seat_bar(standing: Standing) -> Chart | None:
+    """Draw the round's seats: done, flagged, sent and not yet decided, at work, open."""
     taken = standing.seats[Seat.State.TAKEN]
     flagged = min(standing.work[Assignment.State.FLAGGED], taken)
     sent = min(standing.work[Assignment.State.SUBMITTED], taken - flagged)
     parts = [
-        ("done", "done", standing.filled),
-        ("flagged", "flagged for a review", flagged),
-        ("sent", "sent, not decided", sent),
-        ("leased", "at work", taken - flagged - sent),
-        ("open", "open", standing.seats[Seat.State.OPEN]),
+        ("good", "done", standing.filled),
+        ("level-3", "flagged for a review", flagged),
+        ("violet", "sent, not decided", sent),
+        ("accent", "at work", taken - flagged - sent),
+        ("line", "open", standing.seats[Seat.State.OPEN]),
     ]
-    return split_bar(parts)
+    return part_chart("Seats", parts)
 
 
-def level_bar(counts: Mapping[int, int], labels: Mapping[int, str]) -> list[Segment]:
-    """Return the answers by level, under the label of each that an answer has; empty if all counts are 0."""
-    return split_bar([(str(level), label, counts.get(level, 0)) for level, label in labels.items()])
+def level_bar(counts: Mapping[int, int], labels: Mapping[int, str]) -> Chart | None:
+    """Draw the answers by level, under the label of each that an answer has; None if all counts are 0."""
+    parts = [(f"level-{level}", f"{level} {label}", counts.get(level, 0)) for level, label in labels.items()]
+    return part_chart("Shares of the levels", parts, with_shares=True)
 
 
 def newest_answers(round: Round) -> list[Judgment]:

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.core.cache import cache
 
-from console.charts.plots import drawn
 from core.errors import CounterpartError
 from core.progress import Progress, silent
 from counterpart_statistics.auditing.model_guards import example_guards
@@ -27,11 +26,6 @@ Figures = dict[str, Any]
 LOOKS = LiveParameters()
 KEPT = 24 * 60 * 60  # seconds
 NO_LISTS = "No direction of the pool has lists of all its annotators, so there are no scores to estimate."
-
-CHART = (
-    "Lines: each model's score with its interval at each look, for each metric and direction. The table below has the "
-    "widths."
-)
 
 
 def estimate_figures(round_: Round, *, queries: Question = "these", progress: Progress = silent) -> Figures:
@@ -76,7 +70,7 @@ def _of_audit(live: LiveEstimates) -> Figures:
         "sides": sides,
         "live": live,
         "states": list(map(state_text, live.directions)),
-        "chart": drawn(live_chart(live), CHART),
+        "chart": live_chart(live),
         "judges": _judges(live),
         "examples": [
             f"{one.estimate.model}, {one.estimate.metric}, {Direction(one.estimate.direction).label}: {one}"

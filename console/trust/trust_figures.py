@@ -3,9 +3,6 @@
 from dataclasses import asdict
 from typing import Any
 
-from django.utils.safestring import mark_safe
-
-from console.charts.plots import drawn
 from core.errors import CounterpartError
 from core.files.stored_files import read_json, write_json
 from core.progress import Progress
@@ -13,11 +10,7 @@ from counterpart_metrics import METRICS
 from dataset.models import Version
 from evaluation.analyses.bias_analysis import SHOWN, bias_chart, measure_bias
 from evaluation.analyses.completeness_analysis import measure_completeness
-
-CHART = (
-    "Line charts: bias, self-bias and non-self-bias by the number of annotators, for each metric and direction. "
-    "The table below has the figures."
-)
+from mitl.charts.drawing import Chart
 
 
 def measure_trust(version: Version, *, progress: Progress) -> None:
@@ -29,7 +22,7 @@ def measure_trust(version: Version, *, progress: Progress) -> None:
     except CounterpartError as error:  # a version of one annotator has completeness alone
         no_bias = str(error)
     figures = {
-        "chart": drawn(bias_chart(biases), CHART) if biases else "",
+        "chart": asdict(bias_chart(biases)) if biases else None,
         "no_bias": no_bias,
         "biases": [
             {
@@ -58,9 +51,13 @@ def stored_trust(version: Version) -> dict[str, Any] | None:
     """Return the stored figures with their chart, or None before they were measured."""
     figures: dict[str, Any] | None = read_json(_path(version))
     # Earlier versions stored an estimate by parts that assumed equally reliable votes on candidates and on controls.
-    if figures is None or any("reason" not in one for one in figures["completeness"]):
+    if (
+        figures is None
+        or any("reason" not in one for one in figures["completeness"])
+        or isinstance(figures["chart"], str)
+    ):
         return None
-    return figures | {"chart": mark_safe(figures["chart"])}  # noqa: S308
+    return figures | {"chart": figures["chart"] and Chart.from_json(figures["chart"])}
 
 
 def _path(version: Version) -> str:

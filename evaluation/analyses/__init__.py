@@ -23,19 +23,19 @@ from numpy.typing import NDArray
 from core.extensions import ANALYSES
 from core.parameters import Parameters
 from core.text import text_table as text_table
-from mitl.charts.drawing import Spec
+from mitl.charts.drawing import Chart
 
 
 @dataclass(frozen=True)
 class Findings:
-    """The result of an analysis: ``figures`` (for JSON), a text, a Vega-Lite chart, and ``rows`` (for CSV).
+    """The result of an analysis: ``figures`` (for JSON), a text, a chart, and ``rows`` (for CSV).
 
     The rows have the same names each; None and NaN are empty cells.
     """
 
     figures: dict[str, Any]
     text: str
-    chart: Spec
+    chart: Chart
     rows: Sequence[Mapping[str, Any]]
 
 

@@ -24,8 +24,8 @@ from hits.models import Control
 from hits.question import Level
 from hits.task_types import task_type_of
 from hits.task_types.levels import LEVELS
-from mitl.charts.drawing import Spec
-from mitl.charts.lines import interval_chart
+from mitl.charts.bars import interval_chart
+from mitl.charts.drawing import Chart
 from mitl.models import Annotator
 
 HELP = "How far workers agree with each other, with controls, reviewers, annotators and match sources."
@@ -169,7 +169,7 @@ def _text(found: Answered, rows: Sequence[dict[str, Any]], confidence: float) ->
     return "\n\n".join(parts)
 
 
-def _chart(found: Answered, rows: Sequence[dict[str, Any]], confidence: float) -> Spec:
+def _chart(found: Answered, rows: Sequence[dict[str, Any]], confidence: float) -> Chart:
     panels: dict[str, list[dict[str, Any]]] = {}
     coefficients = [row for row in rows if row["measure"].startswith(("alpha", "kappa")) and not isnan(row["value"])]
     for row in coefficients or [row for row in rows if not isnan(row["low"])]:

@@ -18,7 +18,7 @@ from evaluation.analyses import Findings, plain, shown, text_table
 from evaluation.answered import Answered, AnswersParameters, read_answers
 from hits.question import Level
 from mitl.charts.bars import LEVEL_COLOURS, bar_chart
-from mitl.charts.drawing import Spec
+from mitl.charts.drawing import Chart
 from mitl.models import Direction
 
 HELP = "How good each annotator's proposals are, by rank and level, and precision and recall of every source."
@@ -142,7 +142,7 @@ def _coverage_text(covered: Sequence[dict[str, Any]]) -> str:
     return f"Precision and recall against the verified matches, means over queries\n{text_table(heads, lines, left=2)}"
 
 
-def _chart(found: Answered, ranks: Sequence[dict[str, Any]]) -> Spec:
+def _chart(found: Answered, ranks: Sequence[dict[str, Any]]) -> Chart:
     panels: dict[str, list[dict[str, Any]]] = {}
     for row in ranks:
         if row["direction"] == ALL:

@@ -19,7 +19,7 @@ from evaluation.analyses import Findings, matrix_table, plain
 from evaluation.scores.board_tables import SOURCE
 from evaluation.scores.leaderboard import board_of, caution_of
 from evaluation.scores.moves import Moves, averages_of, ranks_of, values_of
-from mitl.charts.drawing import Spec
+from mitl.charts.drawing import Chart
 from mitl.charts.heat_maps import heat_map, heat_maps
 
 HELP = "How similarly metrics rank the same models: tau-b and Spearman over a leaderboard or a CSV file (table 5)."
@@ -110,7 +110,7 @@ def _rows(metrics: list[str], matrices: Matrices) -> list[dict[str, Any]]:
     ]
 
 
-def _chart(metrics: list[str], matrices: Matrices) -> Spec:
+def _chart(metrics: list[str], matrices: Matrices) -> Chart:
     return heat_maps(
         "Do metrics rank models alike?",
         "1: the same order of models, -1: the reverse. Darker means more alike.",

@@ -25,7 +25,7 @@ from counterpart_statistics.judged.judged_lists import JudgedLists
 from dataset.models import Version
 from evaluation.analyses import Findings, plain, shown, text_table
 from evaluation.judged_versions import JudgedVersionParameters, judged_lists, true_qrels
-from mitl.charts.drawing import Spec
+from mitl.charts.drawing import Chart
 from mitl.charts.lines import line_chart
 from mitl.models import Direction
 
@@ -227,7 +227,7 @@ def _rows(found: Sequence[Bias]) -> list[dict[str, Any]]:
     return rows
 
 
-def bias_chart(found: Sequence[Bias]) -> Spec:
+def bias_chart(found: Sequence[Bias]) -> Chart:
     """Draw bias, self-bias and non-self-bias by the number of annotators (figure E.2)."""
     return line_chart(
         "Bias by the number of annotators",

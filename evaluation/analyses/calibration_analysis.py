@@ -1,6 +1,6 @@
 """Calibration: how far the probabilities hold that the annotators' ranks and scores give to the pairs of a round."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
@@ -9,11 +9,14 @@ from core.parameters import POSITIONAL, Parameters
 from core.progress import Progress
 from core.text import counted
 from counterpart_statistics.estimation import Calibration, calibration_of
+from counterpart_statistics.estimation.calibration import Bin
 from counterpart_statistics.selection.pooled_queries import WholeQueries
 from evaluation.analyses import Findings, plain, shown, text_table
 from evaluation.auditing.whole_queries import whole_queries
 from hits.models import Round
-from mitl.charts.drawing import INK_SOFT, Spec, distinct_lines, panel, titled
+from mitl.charts.drawing import Chart, Key
+from mitl.charts.lines import Line, Plane, Point, coloured, diagonal, line_panel
+from mitl.charts.scales import shares
 from mitl.models import Direction
 
 HELP = "How far the probabilities of a round's pairs hold, of each annotator and of all: Brier scores, reliability."
@@ -120,52 +123,27 @@ def _line(annotator: str, one: Calibration) -> list[str]:
     ]
 
 
-def _chart(round: Round, found: Sequence[Calibrated]) -> Spec:
+def _chart(round: Round, found: Sequence[Calibrated]) -> Chart:
     """Draw the reliability diagrams, a panel an annotator with a line a direction, and the diagonal."""
-    lines = [direction.label for direction in dict.fromkeys(one.direction for one in found)]
-    panels: dict[str, list[dict[str, Any]]] = {}
+    colours = coloured([one.direction.label for one in found])
+    plane = Plane(shares(), shares(), height=260)
+    panels: dict[str, list[Line]] = {}
     for one in found:
-        values = [{"line": one.direction.label, **asdict(each)} for each in one.found.bins]
-        panels.setdefault(one.annotator, []).extend(values)
-    return titled(
+        label = one.direction.label
+        points = [
+            Point(each.predicted, each.observed, each.low, each.high, _tip(label, each)) for each in one.found.bins
+        ]
+        panels.setdefault(one.annotator, []).append(Line(label, points, colours[label]))
+    return Chart(
         f"Calibration in round {round}",
         "Share of matches in tenths of the pairs, with 95% intervals; on the diagonal, as predicted",
-        columns=3,
-        spacing=32,
-        concat=[_panel(name, values, lines) for name, values in panels.items()],
+        [
+            line_panel(name, lines, plane, "predicted", "matches", names=False, behind=diagonal(plane))
+            for name, lines in panels.items()
+        ],
+        [Key(colour, label) for label, colour in colours.items()],
     )
 
 
-def _panel(title: str, values: Sequence[Mapping[str, Any]], lines: Sequence[str]) -> Spec:
-    unit = {
-        "type": "quantitative",
-        "scale": {"domain": [0, 1]},
-        "axis": {"format": "%", "values": [0, 0.25, 0.5, 0.75, 1]},
-    }
-    apart = distinct_lines("line", lines)
-    across = {"field": "predicted", "title": "predicted"} | unit
-    marks: list[Spec] = [
-        {
-            "data": {"values": [{"at": 0}, {"at": 1}]},
-            "mark": {"type": "line", "color": INK_SOFT, "strokeDash": [3, 3], "strokeWidth": 1},
-            "encoding": {"x": {"field": "at"} | unit, "y": {"field": "at"} | unit},
-        },
-        {
-            "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.75},
-            "encoding": {
-                "x": across,
-                "y": {"field": "low", "title": "matches"} | unit,
-                "y2": {"field": "high"},
-                "color": apart["color"],
-            },
-        },
-        {
-            "mark": {"type": "line", "strokeWidth": 2, "point": {"size": 30}},
-            "encoding": {
-                "x": across,
-                "y": {"field": "observed", "title": "matches"} | unit,
-                **apart,
-            },
-        },
-    ]
-    return panel(title, values, width=220, height=220, layer=marks)
+def _tip(label: str, one: Bin) -> str:
+    return f"{label}: {one.predicted:.0%} predicted, {one.observed:.0%} observed ({one.low:.0%} to {one.high:.0%})"

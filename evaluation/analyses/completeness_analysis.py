@@ -17,8 +17,8 @@ from dataset.judged.released_tables import numbered_answers
 from dataset.models import Version
 from evaluation.analyses import Findings, shown, text_table
 from evaluation.judged_versions import JudgedVersionParameters, judged_lists, true_qrels
-from mitl.charts.drawing import Spec
-from mitl.charts.lines import interval_chart
+from mitl.charts.bars import interval_chart
+from mitl.charts.drawing import Chart
 from mitl.models import Direction
 
 HELP = "How many matches of its queries a version misses: capture-recapture, and an estimate by parts."
@@ -252,7 +252,7 @@ def _rows(found: Sequence[Completeness]) -> list[dict[str, Any]]:
     ]
 
 
-def _chart(found: Sequence[Completeness]) -> Spec:
+def _chart(found: Sequence[Completeness]) -> Chart:
     panels: Mapping[str, list[dict[str, Any]]] = {
         f"{one.direction.label}: {one.found:,} found": [
             {"name": name, **_plain(estimate), "truth": one.truth}

@@ -13,7 +13,7 @@ from core.progress import Progress
 from counterpart_statistics.rank_agreement import POLICIES, Absent, first_place_ranks, rank_correlations
 from evaluation.analyses import Findings, matrix_table, plain
 from evaluation.compared_lists import ListsParameters
-from mitl.charts.drawing import Spec
+from mitl.charts.drawing import Chart
 from mitl.charts.heat_maps import heat_map, heat_maps
 from mitl.models import Annotator, Direction
 
@@ -89,7 +89,7 @@ def _text(names: list[str], matrices: Matrices) -> str:
     )
 
 
-def _chart(names: list[str], matrices: Matrices, depth: int, absent: str) -> Spec:
+def _chart(names: list[str], matrices: Matrices, depth: int, absent: str) -> Chart:
     policy = f"ranked {depth + 1}" if absent == "last" else "left out"
     return heat_maps(
         "Similarity of the annotators' rankings",

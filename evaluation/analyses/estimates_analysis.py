@@ -21,8 +21,8 @@ from evaluation.auditing.round_estimates import (
 )
 from evaluation.scores.boards import QUERIES
 from hits.models import Round
-from mitl.charts.drawing import Spec
-from mitl.charts.lines import interval_chart
+from mitl.charts.bars import interval_chart
+from mitl.charts.drawing import Chart
 from mitl.models import Direction
 
 NEIGHBOURS = (
@@ -57,7 +57,7 @@ def analyse(parameters: EstimatesParameters, *, progress: Progress) -> Findings:
     return Findings({"round": round.name, **figures}, "\n\n".join(texts), chart, figures["estimates"])
 
 
-def _chart(round: Round, sides: Sequence[Sequence[ModelEstimate]], metrics: Sequence[str]) -> Spec:
+def _chart(round: Round, sides: Sequence[Sequence[ModelEstimate]], metrics: Sequence[str]) -> Chart:
     """Draw the intervals of the models, a panel for each metric of each direction."""
     panels = {
         f"{metric}, {Direction(side[0].direction).label}": [

@@ -11,7 +11,7 @@ from corpus.models import Caption, Image
 from counterpart_topk.hubness import DEPTHS, k_occurrence, skewness
 from evaluation.analyses import Findings, shown, text_table
 from evaluation.compared_lists import ListsParameters
-from mitl.charts.drawing import Spec
+from mitl.charts.drawing import Chart
 from mitl.charts.lines import tail_chart
 from mitl.models import Direction
 from mitl.search.store import NewestLists
@@ -121,7 +121,7 @@ def _hub_line(name: str, annotator_figures: Mapping[str, Any], direction: Direct
     )
 
 
-def _chart(counts: Counts) -> Spec:
+def _chart(counts: Counts) -> Chart:
     return tail_chart(
         f"Hubs in the top {DEEPEST}",
         "Number of items that occur in at least x queries' lists. The further right a line ends, the larger the hubs.",

@@ -12,7 +12,7 @@ from evaluation.analyses.estimates_analysis import scores_table
 from evaluation.auditing.estimate_boards import question_of
 from evaluation.auditing.live_estimates import LiveDirection, LiveEstimates, LiveLook, LiveParameters, measure_live
 from hits.models import Round
-from mitl.charts.drawing import Spec
+from mitl.charts.drawing import Chart
 from mitl.charts.lines import look_chart
 
 HELP = "Scores of an audit's models with intervals at looks fixed in advance; what stopping there saves and gives up."
@@ -30,7 +30,7 @@ def analyse(parameters: LiveAnalysisParameters, *, progress: Progress) -> Findin
     return Findings(_figures(live), _text(live), live_chart(live), _rows(live))
 
 
-def live_chart(live: LiveEstimates) -> Spec:
+def live_chart(live: LiveEstimates) -> Chart:
     """Draw each model's value and interval over the looks, a panel for each metric and direction."""
     panels = {
         f"{metric}, {side.direction.label}": [

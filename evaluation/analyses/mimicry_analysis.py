@@ -21,7 +21,9 @@ from evaluation.answered import AnswersParameters, read_answers
 from evaluation.auditing.asked_pairs import added_pairs
 from evaluation.auditing.estimation_inputs import load_pooled_queries
 from hits.models import Round
-from mitl.charts.drawing import COLOURS, INK_SOFT, Spec
+from mitl.charts.drawing import Chart, Key
+from mitl.charts.lines import Line, Plane, Point, diagonal, line_panel
+from mitl.charts.scales import shares
 
 HELP = "Workers whose answers follow an annotator's ranking beyond what it says of the pairs' matches."
 FLAGGED = "flagged"
@@ -112,40 +114,21 @@ def _text(rows: Sequence[Mapping[str, Any]]) -> str:
     return f"{summary}\n\n{text_table(heads, table, left=3)}{more}\n\n{NOTE}"
 
 
-def _chart(round: Round, rows: Sequence[Mapping[str, Any]]) -> Spec:
+def _chart(round: Round, rows: Sequence[Mapping[str, Any]]) -> Chart:
     """Draw the workers by both areas: who follows an annotator is far above the diagonal."""
-    axis = {"type": "quantitative", "scale": {"domain": [0, 1]}}
-    colours = {FLAGGED: COLOURS[3], "not flagged": COLOURS[0]}
-    dots = [
-        {"expected": row["expected_auc"], "found": row["auc"], "worker": row["worker"], "result": row["result"]}
-        for row in rows
-        if row["result"] != TOO_FEW
-    ]
-    line = [{"expected": one, "found": one} for one in (0, 1)]
-    encoding = {
-        "x": {"field": "expected", "title": "AUC expected of who looks at the pairs", **axis},
-        "y": {"field": "found", "title": "AUC of the worker's answers", **axis},
-    }
-    colour = {"field": "result", "type": "nominal", "title": None}
-    legend = {"symbolType": "circle", "symbolSize": 120}
-    scale = {"scale": {"domain": list(colours), "range": list(colours.values())}, "legend": legend}
-    return {
-        "title": {
-            "text": f"Workers who follow an annotator, round {round}",
-            "subtitle": "How well the rank or score of the annotator that fits best separates a worker's yes and no.",
-        },
-        "width": 360,
-        "height": 360,
-        "layer": [
-            {
-                "data": {"values": line},
-                "mark": {"type": "line", "strokeWidth": 1, "color": INK_SOFT, "strokeDash": [4, 4]},
-                "encoding": encoding,
-            },
-            {
-                "data": {"values": plain(dots)},
-                "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
-                "encoding": {**encoding, "color": {**colour, **scale}},
-            },
-        ],
-    }
+    colours = {FLAGGED: "level-4", "not flagged": "accent"}
+    dots: dict[str, list[Point]] = {result: [] for result in colours}
+    for row in rows:
+        if row["result"] != TOO_FEW:
+            tip = f"{row['worker']}: {row['auc']:.2f}, {row['expected_auc']:.2f} expected"
+            dots[row["result"]].append(Point(row["expected_auc"], row["auc"], tip=tip, size=5))
+    plane = Plane(shares(), shares(), height=320)
+    lines = [Line(result, dots[result], colour, is_drawn=False) for result, colour in colours.items()]
+    x = "AUC expected of a worker who looks at the pairs"
+    y = "AUC of the worker's answers"
+    return Chart(
+        f"Workers who follow an annotator, round {round}",
+        "How well the rank or score of the annotator that fits best separates a worker's yes and no.",
+        [line_panel("", lines, plane, x, y, names=False, behind=diagonal(plane))],
+        [Key(colour, result) for result, colour in colours.items()],
+    )

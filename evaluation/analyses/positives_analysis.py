@@ -14,7 +14,7 @@ from counterpart_statistics.judged import MATCH
 from dataset.models import Version
 from dataset.versions.version_files import query_ids
 from evaluation.analyses import Findings, text_table
-from mitl.charts.drawing import Spec
+from mitl.charts.drawing import Chart
 from mitl.charts.lines import line_chart
 from mitl.models import Direction
 
@@ -77,7 +77,7 @@ def _text(rows: list[dict[str, Any]]) -> str:
     return "\n\n".join(parts)
 
 
-def _chart(version: Version, rows: list[dict[str, Any]]) -> Spec:
+def _chart(version: Version, rows: list[dict[str, Any]]) -> Chart:
     return line_chart(
         f"Positives per query in version {version}",
         "Percent of the queries with at least this many positives, as in ECCV Caption, figure 3a.",

@@ -13,7 +13,7 @@ from evaluation.analyses import Findings, plain, shown, text_table
 from evaluation.answered import Answered, AnswersParameters, read_answers
 from hits.question import Level, Shortcoming, WrongWay
 from mitl.charts.bars import bar_chart
-from mitl.charts.drawing import COLOURS, Spec
+from mitl.charts.drawing import COLOURS, Chart
 from mitl.models import Direction
 
 HELP = "How often each reason was named, by level, direction and annotator (table B.3)."
@@ -90,7 +90,7 @@ def _title(by: str, group: str) -> str:
     return Direction(group).label if by == "direction" else group
 
 
-def _chart(found: Answered, rows: list[dict[str, Any]]) -> Spec:
+def _chart(found: Answered, rows: list[dict[str, Any]]) -> Chart:
     colours = dict(zip(SHORT.values(), COLOURS, strict=False))
     shortcomings = [
         {

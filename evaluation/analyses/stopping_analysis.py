@@ -12,7 +12,7 @@ from core.text import counted
 from evaluation.analyses import Findings, shown, text_table
 from evaluation.live_effect import Effect, EffectParameters, Moment, measure_effect
 from hits.models import Round
-from mitl.charts.drawing import Spec
+from mitl.charts.drawing import Chart
 from mitl.charts.lines import line_chart
 
 HELP = "Whether a round's judgments have settled the ranking of the models; where a finished round could have stopped."
@@ -128,7 +128,7 @@ def _rows(effect: Effect) -> list[dict[str, Any]]:
     ]
 
 
-def _chart(effect: Effect) -> Spec:
+def _chart(effect: Effect) -> Chart:
     values = [
         {"line": model, "x": moment.look.hits, "y": 100 * float(moment.look.scores[place])}
         for place, model in enumerate(effect.models)

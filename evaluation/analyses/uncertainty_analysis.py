@@ -10,7 +10,7 @@ from core.progress import Progress
 from corpus.models import Collection, Match
 from counterpart_statistics.correlation import Multiplicity, multiplicity
 from evaluation.analyses import Findings, text_table
-from mitl.charts.drawing import Spec
+from mitl.charts.drawing import Chart
 from mitl.charts.lines import level_chart
 from mitl.item_uncertainty import count_positives, measure_uncertainty
 from mitl.models import Annotator
@@ -67,7 +67,7 @@ def _table(name: str, side: Multiplicity) -> str:
     return "\n".join(lines)
 
 
-def _chart(sides: dict[str, Multiplicity]) -> Spec:
+def _chart(sides: dict[str, Multiplicity]) -> Chart:
     panels = {
         f"{name} (tau-b {side.tau_b:.2f})": [vars(level) for level in side.levels] for name, side in sides.items()
     }

@@ -19,7 +19,7 @@ from counterpart_statistics.judged.worker_table import table_by_hits, worker_tab
 from evaluation.analyses import Findings, plain, shown, text_table
 from evaluation.answered import Answered, AnswersParameters, read_answers
 from mitl.charts.bars import bar_chart
-from mitl.charts.drawing import Spec
+from mitl.charts.drawing import Chart
 
 HELP = "What each worker did and how well, and the same by the number of HITs done (table B.1)."
 CONTROL_BINS = (0, 50, 60, 70, 80, 90, 100)
@@ -119,7 +119,7 @@ def _text(found: Answered, buckets: pd.DataFrame, table: pd.DataFrame, method: s
     )
 
 
-def _chart(found: Answered, buckets: pd.DataFrame, table: pd.DataFrame) -> Spec:
+def _chart(found: Answered, buckets: pd.DataFrame, table: pd.DataFrame) -> Chart:
     each: Any = buckets[buckets["hits_per_worker"] != "all"].to_dict("records")
     panels = {
         "workers": "workers",

@@ -21,7 +21,7 @@ from counterpart_annotators.training.recall import Recalls
 from mitl.active_learning.active_parameters import PRESETS, ActiveParameters
 from mitl.active_learning.active_steps import Scenario, read_lessons, read_measured, split_to_measure
 from mitl.annotators import kind_of, kinds
-from mitl.charts.drawing import Spec
+from mitl.charts.drawing import Chart
 from mitl.charts.lines import look_chart
 from mitl.models import Annotator, Direction
 from mitl.registration import settings_from
@@ -180,7 +180,7 @@ def table_of(figures: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def chart_of(figures: Mapping[str, Any]) -> Spec:
+def chart_of(figures: Mapping[str, Any]) -> Chart:
     """Draw R@1 by the share of paired images, a line a score, with intervals."""
     return look_chart(
         f"Active learning: {figures['kind']} on {figures['collection']}",

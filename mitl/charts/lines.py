@@ -1,119 +1,201 @@
-"""Charts of lines and of dots, some with the interval of each value."""
+"""Charts of lines and of dots, some with the interval of each value. Each line has its name at its end."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import isnan
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mitl.charts.drawing import COLOURS, DASHES, Spec, distinct_lines, panel, titled
+from mitl.charts.axes import UNDER, across_axis, spread, up_axis
+from mitl.charts.drawing import COLOURS, Chart, Panel, across, element, width_of, words
+from mitl.charts.scales import Scale, linear, logarithmic, ordinal, tick_text
+
+LONGEST_NAME = 16
+HEIGHT = 190
+LETTERS = 14  # pixels between the names of two lines
+
+Values = Sequence[Mapping[str, Any]]
 
 
-def tail_chart(title: str, subtitle: str, panels: Mapping[str, Mapping[str, NDArray]], x: str, y: str) -> Spec:
+@dataclass(frozen=True)
+class Point:
+    """A value, with its interval where ``low`` is given; ``size`` is the radius of its dot in pixels."""
+
+    x: float
+    y: float
+    low: float | None = None
+    high: float | None = None
+    tip: str = ""
+    size: float = 3.5
+
+
+@dataclass(frozen=True)
+class Line:
+    """Points under a name; dots alone unless ``is_drawn``."""
+
+    name: str
+    points: Sequence[Point]
+    colour: str
+    is_drawn: bool = True
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Where the points of a panel are."""
+
+    x: Scale
+    y: Scale
+    height: float = HEIGHT
+
+    def across(self, value: float) -> str:
+        return across(self.x.share(value))
+
+    def down(self, value: float) -> float:
+        return self.height * (1 - self.y.share(value))
+
+
+def line_panel(
+    title: str, lines: Sequence[Line], plane: Plane, x: str, y: str, *, names: bool = True, behind: str = ""
+) -> Panel:
+    """Return a panel of lines or dots; ``names``: each line has its name at the right. ``behind`` is SVG."""
+    grid, labels, margin = up_axis(plane.y, plane.height)
+    area = grid + across_axis(plane.x, plane.height, x, grid=False) + behind
+    area += "".join(_line(one, plane) for one in lines)
+    named = [one for one in lines if one.points] if names else []
+    places = spread([plane.down(one.points[-1].y) for one in named], LETTERS, plane.height)
+    right = "".join(
+        words(one.name, most=LONGEST_NAME, x=8, y=place + 4, fill=one.colour)
+        for one, place in zip(named, places, strict=True)
+    )
+    width = width_of([one.name for one in named], LONGEST_NAME) + 4
+    return Panel(title, round(plane.height) + UNDER, area, labels, margin, right, width, y)
+
+
+def _line(line: Line, plane: Plane) -> str:
+    drawn = ""
+    for one, other in pairwise(line.points) if line.is_drawn else ():
+        ends = {
+            "x1": plane.across(one.x),
+            "y1": plane.down(one.y),
+            "x2": plane.across(other.x),
+            "y2": plane.down(other.y),
+        }
+        drawn += element("line", **ends, stroke=line.colour, stroke_width=2, stroke_linecap="round")
+    for one in line.points:
+        x = plane.across(one.x)
+        mark = element("circle", cx=x, cy=plane.down(one.y), r=one.size, fill=line.colour)
+        # A larger mark around it is easy to hit with a pointer.
+        mark += element("circle", cx=x, cy=plane.down(one.y), r=max(one.size, 9.0), fill="none", pointer_events="all")
+        if one.low is not None and one.high is not None and not isnan(one.low):
+            ends = {"x1": x, "x2": x, "y1": plane.down(one.low), "y2": plane.down(one.high)}
+            mark += element("line", **ends, stroke=line.colour, stroke_width=1.5, opacity=0.75)
+        drawn += element("g", mark, tip=one.tip)
+    return drawn
+
+
+def diagonal(plane: Plane) -> str:
+    """Return the line on which both values are the same."""
+    ends = {"x1": "0%", "y1": plane.height, "x2": "100%", "y2": 0}
+    return element("line", **ends, stroke="ink-soft", stroke_dasharray="4 4")
+
+
+def coloured(names: Sequence[str]) -> dict[str, str]:
+    """Return a colour for each line, in order."""
+    return {name: COLOURS[number % len(COLOURS)] for number, name in enumerate(dict.fromkeys(names))}
+
+
+def tail_chart(title: str, subtitle: str, panels: Mapping[str, Mapping[str, NDArray]], x: str, y: str) -> Chart:
     """Draw the number of items with at least each count, log-log, a line an annotator.
 
     Args:
         panels: title of each panel → annotator → counts of items.
         x, y: titles of the axes.
     """
-    annotators = list(dict.fromkeys(annotator for counts in panels.values() for annotator in counts))
-    drawn = [_tail_panel(name, counts, annotators, x, y) for name, counts in panels.items()]
-    return titled(title, subtitle, hconcat=drawn, spacing=40)
+    colours = coloured([annotator for counts in panels.values() for annotator in counts])
+    drawn = []
+    for name, counts in panels.items():
+        tails = {one: _tail(values) for one, values in counts.items()}
+        points = [point for tail in tails.values() for point in tail]
+        plane = Plane(logarithmic([one.x for one in points]), logarithmic([one.y for one in points]), 240)
+        lines = [Line(one, tail, colours[one]) for one, tail in tails.items()]
+        drawn.append(line_panel(name, lines, plane, x, y))
+    return Chart(title, subtitle, drawn, per_line=2)
 
 
-def _tail_panel(title: str, counts: Mapping[str, NDArray], annotators: Sequence[str], x: str, y: str) -> Spec:
-    rows = [
-        {"annotator": annotator, "count": int(count), "items": int((values >= count).sum())}
-        for annotator, values in counts.items()
-        for count in np.unique(values[values > 0])
-    ]
-    most = max((int(values.max()) for values in counts.values()), default=1)
-    n_items = max((len(values) for values in counts.values()), default=1)
-    whole = {"type": "quantitative", "scale": {"type": "log", "nice": False}}
-    encoding = {
-        "x": {"field": "count", "title": x, "axis": _powers(most)} | whole,
-        "y": {"field": "items", "title": y, "axis": _powers(n_items)} | whole,
-        **distinct_lines("annotator", annotators),
-    }
-    return panel(title, rows, width=340, height=260, mark={"type": "line", "strokeWidth": 2}, encoding=encoding)
+def _tail(values: NDArray) -> list[Point]:
+    """Return the number of items with at least each count that occurs."""
+    found = []
+    for count in np.unique(values[values > 0]).tolist():
+        items = int((values >= count).sum())
+        found.append(Point(count, items, tip=f"at least {count:,}: {items:,}", size=2))
+    return found
 
 
-def _powers(most: int) -> Spec:
-    """Return an axis with ticks at 1, 2, 5, 10, 20, ... up to ``most``."""
-    ticks = [lead * 10**power for power in range(len(str(most))) for lead in (1, 2, 5)]
-    return {"values": [tick for tick in ticks if tick <= most], "format": "~s"}
-
-
-def level_chart(title: str, subtitle: str, panels: Mapping[str, Sequence[Mapping[str, Any]]], x: str, y: str) -> Spec:
+def level_chart(title: str, subtitle: str, panels: Mapping[str, Values], x: str, y: str) -> Chart:
     """Draw a dot a level, sized by its number of items.
 
     Args:
         panels: title of each panel → levels with ``positives``, ``items`` and ``uncertainty``.
         x, y: titles of the axes.
     """
-    whole = {"type": "quantitative", "scale": {"zero": False}}
-    dots = {
-        "mark": {"type": "circle", "color": COLOURS[0], "opacity": 0.75},
-        "encoding": {
-            "x": {"field": "positives", "title": x, "axis": {"tickMinStep": 1, "format": "d"}} | whole,
-            "y": {"field": "uncertainty", "title": y} | whole,
-            "size": {"field": "items", "type": "quantitative", "legend": None, "scale": {"range": [20, 400]}},
-        },
-    }
-    drawn = [panel(name, levels, width=300, height=220, **dots) for name, levels in panels.items()]
-    return titled(title, subtitle, hconcat=drawn, spacing=40)
+    drawn = []
+    for name, levels in panels.items():
+        most = max((level["items"] for level in levels), default=1)
+        dots = [
+            Point(
+                level["positives"],
+                level["uncertainty"],
+                tip=f"{level['positives']}: {_figure(level['uncertainty'])}, {level['items']:,} items",
+                size=3 + 9 * (level["items"] / most) ** 0.5,
+            )
+            for level in levels
+        ]
+        plane = Plane(linear([dot.x for dot in dots], whole=True), linear([dot.y for dot in dots], zero=False))
+        drawn.append(line_panel(name, [Line("", dots, "accent", is_drawn=False)], plane, x, y, names=False))
+    return Chart(title, subtitle, drawn, per_line=2)
 
 
-def curve_chart(title: str, epochs: Sequence[Mapping[str, Any]]) -> Spec:
+def curve_chart(title: str, epochs: Values) -> Chart:
     """Draw the loss of a training, and its rsum on the validation split if measured, over the epochs.
 
     Args:
         epochs: as in ``Annotator.curve``.
     """
-    losses = [{"epoch": epoch["number"], "value": epoch["loss"]} for epoch in epochs]
-    panels = [_curve_panel("mean loss of a batch", losses, COLOURS[1])]
+    curves = {"mean loss of a batch": [epoch["loss"] for epoch in epochs]}
     validated = epochs[0]["validation"] if epochs else {}
     for name in (name for name in validated if name.startswith("rsum")):
-        measured = [{"epoch": epoch["number"], "value": epoch["validation"][name]} for epoch in epochs]
-        panels.append(_curve_panel(f"{name} on the validation split", measured, COLOURS[0]))
-    return titled(title, hconcat=panels, spacing=40)
+        curves[f"{name} on the validation split"] = [epoch["validation"][name] for epoch in epochs]
+    numbers = [epoch["number"] for epoch in epochs]
+    drawn = []
+    for (name, values), colour in zip(curves.items(), ("level-3", "accent", "violet"), strict=False):
+        points = [Point(at, y, tip=f"epoch {at}: {_figure(y)}") for at, y in zip(numbers, values, strict=True)]
+        plane = Plane(linear(numbers, zero=False, whole=True, tight=True), linear(values, zero=False))
+        drawn.append(line_panel(name, [Line("", points, colour)], plane, "epoch", "", names=False))
+    return Chart(title, "", drawn, per_line=2)
 
 
-def _curve_panel(title: str, rows: Sequence[Mapping[str, float]], colour: str) -> Spec:
-    whole = {"tickMinStep": 1, "format": "d", "grid": False}
-    mark = {"type": "line", "strokeWidth": 2, "color": colour, "point": {"color": colour, "size": 24}}
-    encoding = {
-        "x": {"field": "epoch", "type": "quantitative", "title": "epoch", "axis": whole, "scale": {"zero": False}},
-        "y": {"field": "value", "type": "quantitative", "title": None, "scale": {"zero": False}},
-    }
-    return panel(title, rows, width=300, height=160, mark=mark, encoding=encoding)
-
-
-def line_chart(title: str, subtitle: str, panels: Mapping[str, Sequence[Mapping[str, Any]]], x: str, y: str) -> Spec:
+def line_chart(title: str, subtitle: str, panels: Mapping[str, Values], x: str, y: str) -> Chart:
     """Draw lines with a dot at each value.
 
     Args:
         panels: title of each panel → values with ``line`` (its name), ``x`` (a whole number) and ``y``.
         x, y: titles of the axes.
     """
-    lines = list(dict.fromkeys(value["line"] for values in panels.values() for value in values))
-    at = [value["x"] for values in panels.values() for value in values]
-    few = {"values": list(range(min(at), max(at) + 1))} if at and max(at) - min(at) < 10 else {}
-    whole = {"tickMinStep": 1, "format": "d", "grid": False, **few}  # that step alone leaves a tick between 1 and 2
-    drawn = {
-        "mark": {"type": "line", "strokeWidth": 2, "point": {"size": 30}},
-        "encoding": {
-            "x": {"field": "x", "type": "quantitative", "title": x, "axis": whole, "scale": {"zero": False}},
-            # To the next tick, so that panels of other heights are level.
-            "y": {"field": "y", "type": "quantitative", "title": y, "scale": {"nice": 5}},
-            **distinct_lines("line", lines),
-        },
-    }
-    concat = [panel(name, values, width=240, height=180, **drawn) for name, values in panels.items()]
-    return titled(title, subtitle, columns=3, spacing=32, concat=concat)
+    colours = coloured([value["line"] for values in panels.values() for value in values])
+    drawn = []
+    for name, values in panels.items():
+        lines = {line: [value for value in values if value["line"] == line] for line in colours}
+        points = {line: [Point(one["x"], one["y"], tip=_tip(one)) for one in theirs] for line, theirs in lines.items()}
+        whole = linear([value["x"] for value in values], zero=False, whole=True, tight=True)
+        plane = Plane(whole, linear([value["y"] for value in values]))
+        drawn.append(line_panel(name, [Line(*one, colours[one[0]]) for one in points.items()], plane, x, y))
+    return Chart(title, subtitle, drawn)
 
 
-def look_chart(title: str, subtitle: str, panels: Mapping[str, Sequence[Mapping[str, Any]]], x: str, y: str) -> Spec:
+def look_chart(title: str, subtitle: str, panels: Mapping[str, Values], x: str, y: str) -> Chart:
     """Draw lines over a few looks, with the interval of each value; at a look, the lines are side by side.
 
     Args:
@@ -121,59 +203,33 @@ def look_chart(title: str, subtitle: str, panels: Mapping[str, Sequence[Mapping[
             ``high``.
         x, y: titles of the axes.
     """
-    lines = list(dict.fromkeys(value["line"] for values in panels.values() for value in values))
-    apart = distinct_lines("line", lines)
-    axis = {"grid": False, "labelAngle": 0}
-    across = {
-        "x": {"field": "x", "type": "ordinal", "sort": None, "title": x, "axis": axis},
-        "xOffset": {"field": "line", "type": "nominal", "sort": lines},
-        "color": apart["color"],
-    }
-    up = {"type": "quantitative", "title": y, "scale": {"zero": False, "nice": 5}}
-    marks: list[Spec] = [
-        {
-            "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.75},
-            "encoding": across | {"y": {"field": "low"} | up, "y2": {"field": "high"}},
-        },
-        {
-            "mark": {"type": "line", "strokeWidth": 2, "point": {"size": 30}},
-            "encoding": across | {"y": {"field": "y"} | up, "strokeDash": apart["strokeDash"]},
-        },
-    ]
-    concat = [panel(name, values, width=340, height=200, layer=marks) for name, values in panels.items()]
-    return titled(title, subtitle, columns=2, spacing=32, concat=concat)
+    colours = coloured([value["line"] for values in panels.values() for value in values])
+    apart = {line: (number + 0.5) / len(colours) * 0.6 - 0.3 for number, line in enumerate(colours)}
+    drawn = []
+    for name, values in panels.items():
+        looks = list(dict.fromkeys(value["x"] for value in values))
+        ends = [value[end] for value in values for end in ("y", "low", "high")]
+        lines = [
+            Line(
+                line,
+                [
+                    Point(looks.index(one["x"]) + apart[line], one["y"], one["low"], one["high"], _tip(one))
+                    for one in values
+                    if one["line"] == line
+                ],
+                colour,
+            )
+            for line, colour in colours.items()
+        ]
+        drawn.append(line_panel(name, lines, Plane(ordinal(looks), linear(ends, zero=False)), x, y))
+    return Chart(title, subtitle, drawn, per_line=2)
 
 
-def interval_chart(title: str, subtitle: str, panels: Mapping[str, Sequence[Mapping[str, Any]]], x: str) -> Spec:
-    """Draw a dot with its interval on each row of a panel, and a line where the truth is known.
-
-    Args:
-        panels: title of each panel → rows with ``name``, ``value``, ``low``, ``high`` and optionally ``truth``.
-        x: title of the axis.
-    """
-    drawn = [_interval_panel(name, rows, x) for name, rows in panels.items()]
-    return titled(title, subtitle, vconcat=drawn, spacing=24)
+def _tip(value: Mapping[str, Any]) -> str:
+    """Return what is shown of a value under the pointer."""
+    interval = f" ({_figure(value['low'])} to {_figure(value['high'])})" if value.get("low") is not None else ""
+    return f"{value['line']}, {value['x']}: {_figure(value['y'])}{interval}"
 
 
-def _interval_panel(title: str, rows: Sequence[Mapping[str, Any]], x: str) -> Spec:
-    row = {"field": "name", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 260}}
-    across = {"type": "quantitative", "title": x, "scale": {"zero": False}}
-    marks: list[Spec] = [
-        {
-            "mark": {"type": "rule", "strokeWidth": 2, "color": COLOURS[0]},
-            "encoding": {"y": row, "x": {"field": "low"} | across, "x2": {"field": "high"}},
-        },
-        {
-            "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1, "color": COLOURS[0]},
-            "encoding": {"y": row, "x": {"field": "value"} | across},
-        },
-    ]
-    if truth := [row["truth"] for row in rows if row.get("truth") is not None][:1]:
-        marks.append(
-            {
-                "data": {"values": [{"truth": truth[0]}]},
-                "mark": {"type": "rule", "strokeDash": DASHES[1], "color": COLOURS[1]},
-                "encoding": {"x": {"field": "truth"} | across},
-            }
-        )
-    return panel(title, rows, width=460, height={"step": 24}, layer=marks)
+def _figure(value: float) -> str:
+    return tick_text(float(f"{value:.4g}"))

@@ -69,7 +69,7 @@ def addresses_of_the_site(lasting_site) -> dict[str, str]:
         (("collection_ids",), ["zoo", "images"]),
         (("sample_captions",), [site.round.pool.sample.name]),
         (("test_items",), [tested.name]),
-        (("annotator", "annotator_origin", "training", "curve", "train"), ["overlap"]),
+        (("annotator", "annotator_origin", "training", "train"), ["overlap"]),
         (("pool", "pool_pack"), ["pool"]),
         (("pairs", "pairs_csv", "pairs_review"), ["round", "open"]),
         (("round_publish", "round_rehearse", "round_discard", "rehearsals", "round_consent"), ["draft"]),

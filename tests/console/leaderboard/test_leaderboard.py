@@ -34,9 +34,9 @@ def test_models_are_ordered_by_their_score_on_the_newest_version(member, site):
             for direction in ("i2t", "t2i") if value is not None else ():
                 run.scores.create(version=version, metric="mAP@R", direction=direction, value=value, queries=8)
     history = member.get("/collections/zoo/leaderboard/").context["history"]
-    assert [(one.title, [(row.name, row.value) for row in one.rows]) for one in history] == [
-        ("v1", [("c", 0.5), ("a", 0.5), ("b", 0.5)]),
-        ("v2", [("c", 0.9), ("a", 0.0)]),
+    assert [one.label for one in history.panels] == [
+        "v1; 1  c: 50.0; 1  a: 50.0; 1  b: 50.0",
+        "v2; 1  c: 90.0; 2  a: 0.0",
     ]
 
 
@@ -98,11 +98,13 @@ def test_both_charts_have_a_row_a_model_with_its_interval_or_say_that_there_is_n
         upload(researcher, random_rankings(site.collection), model="model b")
     Score.objects.filter(run__model="model b", metric="R@5").update(low=None, high=None)
     context = researcher.get("/collections/zoo/leaderboard/?version=v1&metric=R@1").context
-    assert [panel.title for panel in context["scores"]] == ["mAP@R", "R-Precision", "R@1", "R@5", "R@10"]
-    assert [panel.title for panel in context["history"]] == ["v1", "v2"]
-    assert [[row.name for row in panel.rows] for panel in context["history"]] == [["model b", "overlap"], ["model b"]]
-    page = researcher.get("/collections/zoo/leaderboard/?version=v1&metric=R@5").text
-    assert (page.count("no interval"), page.count("<circle")) == (3, 13)  # of R@5 on v1, once a chart, and on v2
+    assert [panel.title for panel in context["scores"].panels] == ["mAP@R", "R-Precision", "R@1", "R@5", "R@10"]
+    assert [panel.title for panel in context["history"].panels] == ["v1", "v2"]
+    newest, later = (panel.label for panel in context["history"].panels)
+    assert newest.index("model b: ") < newest.index("overlap: ")
+    assert "overlap" not in later
+    without = researcher.get("/collections/zoo/leaderboard/?version=v1&metric=R@5").context["history"]
+    assert re.search(r"model b: \d+\.\d;", without.panels[0].label)
 
 
 def test_the_menu_leads_to_the_leaderboard_of_the_newest_version_with_scores(member, site):

@@ -51,7 +51,7 @@ def test_an_audit_shows_its_looks_and_what_stopping_saves_to_those_who_may_close
         assert "all 2 looks together" in shown
         assert "<strong>1 answer set</strong>" in shown
         assert "Table of widths given up" in shown
-        assert 'aria-label="Lines: each model' in shown
+        assert 'class="panel" role="img"' in shown
         assert (close in shown) == may
     assert reverse("round_estimates", args=["audit"]) in member.get(reverse("round", args=["audit"])).text
 

@@ -200,7 +200,7 @@ def test_the_command_says_what_was_estimated_and_from_what(audit):
 
 def test_the_page_of_the_round_draws_the_estimates(audit, researcher):
     findings = analyse(EstimatesParameters(round="audit"), progress=silent)
-    assert [panel["title"]["text"] for panel in findings.chart["vconcat"]] == [
+    assert [panel.title for panel in findings.chart.panels] == [
         f"{metric}, {direction.label}" for direction in Direction for metric in ("mAP@R", "R-Precision", "R@1")
     ]
     assert len(findings.rows) == 18
