@@ -1,4 +1,4 @@
-"""The forms of versions: release, export, and rankings to score."""
+"""The forms of versions: export, publishing, and rankings to score."""
 
 from pathlib import Path
 from typing import Any
@@ -8,13 +8,8 @@ from django import forms
 from console.fields import UploadField
 from console.refusals import refusals_in
 from console.uploads import LARGEST_UPLOAD
-from console.versions.merge_forms import MergedForm
-from core.errors import some_of
 from dataset.exports.downloads import choices
 from dataset.models import Version
-from dataset.releases.credits import Credits
-from dataset.releases.provenance import refuse_mixed_tasks, refuse_unfinished
-from dataset.releases.release_parameters import ReleaseParameters
 from evaluation.ranking_files import FORMS
 from evaluation.scores.benchmark_scores import ORDER
 from evaluation.scores.evaluate_parameters import EvaluateParameters
@@ -119,37 +114,3 @@ class RankingsForm(forms.Form):
             with refusals_in(self, "model"):
                 cleaned["model"] = check_model(cleaned.get("model") or Path(cleaned["file"].name).stem)
         return cleaned
-
-
-class ReleaseForm(MergedForm):
-    """The contents of a version: queries, rounds whose votes count, and sources to merge; then how to cite it."""
-
-    parameters: ReleaseParameters
-
-    @property
-    def credits(self) -> list[forms.BoundField]:
-        return [self[name] for name in Credits.form_fields()]
-
-    @property
-    def contents(self) -> list[forms.BoundField]:
-        return [self[name] for name in self.fields if name not in Credits.form_fields()]
-
-    def clean_version(self) -> str:
-        name: str = self.cleaned_data["version"]
-        if Version.objects.filter(name=name).exists():
-            raise forms.ValidationError(f"Version {name} already exists and cannot be changed. Choose another name.")
-        return name
-
-    def clean(self) -> dict[str, Any]:
-        chosen = super().clean()
-        collection = chosen["queries"].collection if "queries" in chosen else None
-        foreign = [str(one) for one in chosen.get("rounds", ()) if collection and one.pool.collection != collection]
-        if foreign:
-            self.add_error("rounds", f"The queries are of {collection}, and these rounds are not: {some_of(foreign)}.")
-        for consent, refuse in (("partial", refuse_unfinished), ("mixed_tasks", refuse_mixed_tasks)):
-            with refusals_in(self, "rounds"):
-                if not chosen.get(consent):
-                    refuse(list(chosen.get("rounds", ())))
-        if not self.errors:
-            self.parameters = ReleaseParameters(**self.chosen() | {"collection": chosen["queries"].collection.name})
-        return chosen

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from console.versions import conflict_pages, results, views
+from console.versions import release_page, results, views
 
 urlpatterns = [
     path("versions/", views.versions, name="versions"),
@@ -17,8 +17,6 @@ urlpatterns = [
     path("versions/<slug:name>/withdraw/", results.version_withdraw, name="version_withdraw"),
     path("results/<slug:name>/", results.result, name="result"),
     path("results/<slug:name>/pictures/<int:image_id>.jpg", results.result_picture, name="result_picture"),
-    path("release/", views.release, name="release"),
-    path("release/counts/", conflict_pages.release_counts, name="release_counts"),
-    path("conflicts/", conflict_pages.conflicts, name="conflicts"),
-    path("conflicts/send/", conflict_pages.conflicts_send, name="conflicts_send"),
+    path("release/", release_page.release, name="release"),
+    path("conflicts/send/", release_page.conflicts_send, name="conflicts_send"),
 ]

@@ -3,20 +3,18 @@
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import get_object_or_404, redirect, render
 
-from annotation.work.judgments import votes_in
 from console.pagination import page_of
-from console.permissions import StaffRequest, members_only, releasers_only, researchers_only
-from console.places import follow
-from console.refusals import refusals_as_404, refusals_in
+from console.permissions import StaffRequest, members_only, researchers_only
+from console.refusals import refusals_as_404
 from console.rounds.figures import level_bar
-from console.versions.forms import ExportForm, ReleaseForm
+from console.versions.forms import ExportForm
 from console.versions.schemas import VersionAnswer, describe_version
 from core.errors import CounterpartError
 from core.files.stored_files import local_copy
 from dataset.exports.downloads import check_download, downloads_of
 from dataset.exports.statements import mixed_tasks_of
-from dataset.jobs import start_export, start_release
-from dataset.models import Case, Version
+from dataset.jobs import start_export
+from dataset.models import Version
 from dataset.secret_controls import check_file, refuse_secret_pairs
 from dataset.versions.changes import Cause, changes_between, count_causes
 from dataset.versions.version_files import checked_file
@@ -137,32 +135,3 @@ def version_download(request: HttpRequest, name: str, what: str) -> FileResponse
     with refusals_as_404():
         content = local_copy(made.stored).open("rb")
     return FileResponse(content, as_attachment=True, filename=made.file_name)
-
-
-@releasers_only.fills
-def release(request: StaffRequest) -> HttpResponse:
-    """Choose the contents of a version, which ``?rounds=`` and ``?sample=`` suggest; once they are confirmed, a job
-    counts the votes and releases it."""
-    known = {"rounds": request.GET.getlist("rounds"), "queries": request.GET.get("sample")}
-    form = ReleaseForm(request.POST or None, initial=known)
-    if request.method == "POST" and form.is_valid():
-        if "confirmed" not in request.POST:
-            return render(request, "console/versions/release.html", {"form": form, **_contents_of(form)})
-        with refusals_in(form, "version"):
-            return follow(start_release(form.parameters, by=request.user))
-    return render(request, "console/versions/release.html", {"form": form}, status=422 if form.errors else 200)
-
-
-def _contents_of(form: ReleaseForm) -> dict[str, object]:
-    """Return the contents that the version would have, to be checked before it is released for good."""
-    rounds = form.cleaned_data["rounds"]
-    collection = form.cleaned_data["queries"].collection
-    votes = votes_in(*rounds)
-    return {
-        "chosen": form.cleaned_data,
-        "n_votes": votes.count(),
-        "n_simulated": votes.simulated().count(),
-        "open_rounds": [str(one) for one in rounds if one.state == "open"],
-        "collection": collection,
-        "n_waiting": Case.objects.waiting().filter(collection=collection).count() if rounds else 0,
-    }

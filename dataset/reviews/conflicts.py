@@ -34,24 +34,35 @@ class Conflict:
 
 
 def preview(sample: Sample, *, rounds: Sequence[Round], policies: Policies) -> Contents:
-    """Return what a release would contain now, from the votes and reviews in the database.
+    """Return what a release would contain now, as ``previews`` does."""
+    (contents,) = previews(sample, rounds=rounds, policies=[policies])
+    return contents
+
+
+def previews(sample: Sample, *, rounds: Sequence[Round], policies: Sequence[Policies]) -> list[Contents]:
+    """Return what a release would contain now by each of the policies, from the votes and reviews in the database.
 
     Raises CounterpartError for unknown sources, for rounds of another collection, and without anything to release.
     """
     collection = sample.collection
-    check_sources(collection, policies.merge)
+    for one in policies:
+        check_sources(collection, one.merge)
+        if not rounds and not one.merge:
+            raise CounterpartError("There is nothing to count: choose rounds, match sources or both.")
     refuse_foreign(collection, rounds)
-    if not rounds and not policies.merge:
-        raise CounterpartError("There is nothing to count: choose rounds, match sources or both.")
     votes = pd.concat([votes_of(round) for round in rounds]) if rounds else pd.DataFrame()
-    return gather_contents(
-        collection,
-        queries=queries_of(sample),
-        votes=None if votes.empty else votes,
-        reviewed=Reviewed.of(review_rows(collection)),
-        rounds=rounds,
-        policies=policies,
-    )
+    reviewed = Reviewed.of(review_rows(collection))
+    return [
+        gather_contents(
+            collection,
+            queries=queries_of(sample),
+            votes=None if votes.empty else votes,
+            reviewed=reviewed,
+            rounds=rounds,
+            policies=one,
+        )
+        for one in policies
+    ]
 
 
 def merge_counts(contents: Contents) -> dict[str, Any]:

@@ -46,12 +46,11 @@ def form(db) -> dict[str, object]:
         "version": "v1",
         "queries": made.pool.sample.name,
         "rounds": [made.name],
-        "merge-1-source": "original",
+        "merge": "original",
         "positive_levels": ["1", "2"],
         "method": "majority",
         "ties": "median",
         "precedence": "union",
-        "confirmed": "yes",
     }
 
 
@@ -83,8 +82,7 @@ def test_a_job_does_not_claim_the_version_of_another_one(releaser, form):
 
 
 def test_what_a_version_would_hold_is_shown_before_it_is_released(releaser, form):
-    del form["confirmed"]
-    page = releaser.post("/release/", form)
+    page = releaser.get("/release/", form | {"step": "count"})
     assert (page.status_code, page.context["n_votes"], page.context["open_rounds"]) == (200, 2, ["round-1"])
     assert "Release v1 for good" in page.text
     assert "Still open: round-1" in page.text

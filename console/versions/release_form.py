@@ -1,0 +1,123 @@
+"""The form of a release: how to cite the version, and what counts in it."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import count
+from typing import Any
+
+from django import forms
+
+from console.fields import ParametersForm, choose
+from console.refusals import refusals_in
+from corpus.matches import sources_of
+from corpus.models import Collection, Match, Sample
+from crowd.posting.publication import BEGUN
+from dataset.models import Version
+from dataset.releases.credits import Credits, authors_of, credits_of
+from dataset.releases.provenance import refuse_mixed_tasks, refuse_unfinished
+from dataset.releases.release_parameters import MergeParameters, ReleaseParameters
+from dataset.versions.merging import check_sources, parse_merge, refuse_foreign
+from hits.models import Round
+from hits.task_types import ON_PAIRS
+
+CITED = ("version", "title", "authors", "licence")
+COUNTED = ("rounds", "queries")
+HELP = {
+    "rounds": "Published rounds, whose votes are counted together. Without one, a version holds the sources alone.",
+    "positive_levels": "The answers that make a pair a match.",
+    "merge": "Known matches that the version holds too, as in “original” or “cxc>=3, original”.",
+    "url": "A web address or a DOI. Left empty, it is the address of the public page.",
+    "partial": "Answers that are missing or wait for a review are left out, and the manifest says so.",
+    "mixed_tasks": "The manifest and the card say so.",
+}
+"""Help texts of a page, where those of the command explain how an option is typed."""
+
+
+class ReleaseForm(ParametersForm):
+    """How to cite a version, then what counts in it. ``address_of`` returns the public address of a name."""
+
+    act = ReleaseParameters
+    parameters: ReleaseParameters
+
+    def __init__(self, *args: Any, address_of: Callable[[str], str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.address_of = address_of
+        samples = Sample.objects.select_related("collection")
+        begun = Round.objects.filter(BEGUN, task__in=ON_PAIRS)
+        choose(self, "queries", forms.ModelChoiceField(samples, empty_label=None))
+        boxes = forms.CheckboxSelectMultiple
+        choose(self, "rounds", forms.ModelMultipleChoiceField(begun, required=False, widget=boxes))
+        for name, text in HELP.items():
+            self.fields[name].help_text = text
+        if not self.is_bound and self.get_initial_for_field(self.fields["merge"], "merge") is None:
+            self.initial["merge"] = Match.ORIGINAL
+
+    @property
+    def cited(self) -> list[forms.BoundField]:
+        return [self[name] for name in CITED]
+
+    @property
+    def more_cited(self) -> list[forms.BoundField]:
+        return [self[name] for name in Credits.form_fields() if name not in CITED]
+
+    @property
+    def counted(self) -> list[forms.BoundField]:
+        return [self[name] for name in COUNTED]
+
+    @property
+    def policies(self) -> list[forms.BoundField]:
+        names = (*(name for name in MergeParameters.form_fields() if name not in COUNTED), "precedence")
+        return [self[name] for name in (*names, "partial", "mixed_tasks")]
+
+    def clean_version(self) -> str:
+        name: str = self.cleaned_data["version"]
+        if Version.objects.filter(name=name).exists():
+            raise forms.ValidationError(f"Version {name} already exists and cannot be changed. Choose another name.")
+        return name
+
+    def clean(self) -> dict[str, Any]:
+        chosen = super().clean() or self.cleaned_data
+        rounds = list(chosen.get("rounds", ()))
+        if "queries" in chosen:
+            collection = chosen["queries"].collection
+            with refusals_in(self, "rounds"):
+                refuse_foreign(collection, rounds)
+            with refusals_in(self, "merge"):
+                check_sources(collection, parse_merge(chosen.get("merge") or ""))
+        for consent, refuse in (("partial", refuse_unfinished), ("mixed_tasks", refuse_mixed_tasks)):
+            with refusals_in(self, "rounds"):
+                if not chosen.get(consent):
+                    refuse(rounds)
+        if not self.errors:
+            with suppress(forms.ValidationError):  # the name of a host in a local network is no address to cite
+                chosen["url"] = chosen["url"] or self.fields["url"].clean(self.address_of(chosen["version"]))
+            self.parameters = ReleaseParameters(**self.chosen() | {"collection": chosen["queries"].collection.name})
+        return chosen
+
+
+def proposed(rounds: list[str], sample: str | None) -> dict[str, Any]:
+    """Return the fields that a release of the rounds begins with, by default the newest one: a free name, and credits
+    as in the latest version of its collection."""
+    begun = Round.objects.filter(BEGUN, task__in=ON_PAIRS).select_related("pool__sample__collection")
+    newest = (begun.filter(name__in=rounds) if rounds else begun).first()
+    asked = Sample.objects.filter(name=sample or "").first()
+    if newest:
+        asked = asked or newest.pool.sample
+    if asked is None:
+        return {}
+    collection = asked.collection
+    latest = Version.objects.filter(collection=collection).order_by("-released_at").first()
+    known = credits_of(latest) | {"licence": latest.manifest.get("licence", "")} if latest else {}
+    return {name: known.get(name, "") for name in ("description", "contact", "licence")} | {
+        "title": known.get("title") or f"{collection} with judged matches",
+        "authors": "; ".join(map(str, authors_of(latest))) if latest else "",
+        "version": free_name(collection),
+        "queries": asked.name,
+        "rounds": rounds or ([newest.name] if newest else []),
+    }
+
+
+def free_name(collection: Collection) -> str:
+    """Return the next name of a version of the collection that neither a version nor a match source has."""
+    taken = {*Version.objects.values_list("name", flat=True), *sources_of(collection)}
+    return next(name for number in count(1) if (name := f"{collection}-v{number}") not in taken)

@@ -1,0 +1,125 @@
+"""Releasing a version: first how to cite it and what counts, then what it would hold, which is released for good."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+
+from annotation.work.judgments import votes_in
+from console.permissions import StaffRequest, members_only, releasers_only, stewards_only
+from console.places import follow
+from console.refusals import refusals_in
+from console.versions.release_form import ReleaseForm, proposed
+from console.versions.release_outlook import outlook_of, pictured
+from core import clock
+from core.errors import CounterpartError
+from core.text import counted
+from dataset.exports.citing import bibtex_of, citation_of
+from dataset.jobs import start_release
+from dataset.models import Case, Version
+from dataset.reviews.conflicts import conflicts_of, preview, send_to_review
+from dataset.secret_controls import refuse_secret_pairs
+
+NOT_FIELDS = {"csrfmiddlewaretoken", "step", "sample"}
+
+
+@members_only.fills
+def release(request: StaffRequest) -> HttpResponse:
+    """Ask how to cite a version and what counts (``?rounds=`` and ``?sample=`` suggest it); show with ``?step=count``
+    what it would hold, which all members may read. A POST starts the job that counts the votes and releases it."""
+    sent = request.POST or request.GET
+    is_looking = request.method == "GET" and sent.get("step") == "count"
+    if not is_looking and not releasers_only.may(request.user):
+        raise PermissionDenied
+    if request.method == "GET" and not is_looking:
+        known = proposed(sent.getlist("rounds"), sent.get("queries") or sent.get("sample"))
+        form = _form(request, None, initial=known | _typed(sent))
+        return render(request, "console/versions/release.html", {"form": form})
+    form = _form(request, sent)
+    if form.is_valid():
+        with refusals_in(form, "version" if request.method == "POST" else None):
+            if request.method == "POST":
+                return follow(start_release(form.parameters, by=request.user))
+            refuse_secret_pairs(form.cleaned_data["queries"].collection, request.user)
+            return render(request, "console/versions/release_count.html", _contents_of(form, sent))
+    return render(request, "console/versions/release.html", {"form": form}, status=422)
+
+
+@stewards_only.acts
+def conflicts_send(request: StaffRequest) -> HttpResponse:
+    """Put the conflicts of the release that ``query`` describes into the reviewers' queue."""
+    form = _form(request, QueryDict(request.POST.get("query", "")))
+    if not form.is_valid():
+        messages.error(request, "Choose what the version holds; its conflicts are counted then.")
+        return redirect("review")
+    try:
+        queries, rounds = form.cleaned_data["queries"], list(form.cleaned_data["rounds"])
+        found = conflicts_of(preview(queries, rounds=rounds, policies=form.parameters.policies()))
+        sent = send_to_review(queries.collection, found)
+    except CounterpartError as error:
+        messages.error(request, str(error))
+        return redirect("review")
+    messages.success(request, f"{counted(sent, 'conflict')} sent to review; the others were there or are settled.")
+    return redirect(reverse("queue", args=[queries.collection.name]) + "?reason=conflict")
+
+
+def _form(request: HttpRequest, data: QueryDict | None, **kwargs: Any) -> ReleaseForm:
+    def address_of(name: str) -> str:
+        return request.build_absolute_uri(reverse("result", args=[name]))
+
+    return ReleaseForm(data, address_of=address_of, **kwargs)
+
+
+def _typed(sent: QueryDict) -> dict[str, Any]:
+    """Return the fields of an address that leads back to the form."""
+    many = {"rounds", "positive_levels"}
+    return {name: values if name in many else values[-1] for name, values in sent.lists() if name not in NOT_FIELDS}
+
+
+def _contents_of(form: ReleaseForm, sent: QueryDict) -> dict[str, Any]:
+    """Return what the version would hold, to be checked before it is released for good."""
+    chosen = form.parameters
+    sample = form.cleaned_data["queries"]
+    rounds = list(form.cleaned_data["rounds"])
+    outlook = outlook_of(chosen, sample, rounds)
+    pairs = [one.pair for one in outlook.flips] + [(one.image, one.caption) for one in outlook.conflicts]
+    rows = pictured(sample.collection, pairs)
+    votes = votes_in(*rounds)
+    draft = Version(name=chosen.version, manifest={"credits": chosen.in_manifest()}, released_at=clock.now())
+    fields = [(name, value) for name, values in sent.lists() if name not in NOT_FIELDS for value in values]
+    return {
+        "form": form,
+        "chosen": chosen,
+        "collection": sample.collection,
+        "outlook": outlook,
+        "presets": [(one, _address(sent, one.preset.policies, step="count")) for one in outlook.effects],
+        "flips": [(one, *rows[one.pair]) for one in outlook.flips],
+        "conflicts": [(one, *rows[one.image, one.caption]) for one in outlook.conflicts],
+        "names": [one.preset.label for one in outlook.effects],
+        "back": _address(sent, {}),
+        "fields": fields,
+        "query": sent.urlencode(),
+        "citation": citation_of(draft) or bibtex_of(draft),
+        "public_address": form.address_of(chosen.version),
+        "rounds": rounds,
+        "n_votes": votes.count(),
+        "n_simulated": votes.simulated().count(),
+        "open_rounds": [str(one) for one in rounds if one.state == "open"],
+        "n_waiting": Case.objects.waiting().filter(collection=sample.collection).count() if rounds else 0,
+    }
+
+
+def _address(sent: QueryDict, policies: Mapping[str, Any], *, step: str = "") -> str:
+    """Return the address of the page with these policies in place of those sent."""
+    query = sent.copy()
+    for name in NOT_FIELDS:
+        query.pop(name, None)
+    for name, value in policies.items():
+        query.setlist(name, list(value) if isinstance(value, tuple) else [value])
+    if step:
+        query["step"] = step
+    return f"{reverse('release')}?{query.urlencode()}"
