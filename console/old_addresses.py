@@ -3,7 +3,9 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
-OLD_ADDRESSES: dict[str, str] = {}
+OLD_ADDRESSES: dict[str, str] = {
+    "conflicts/": "review",
+}
 """Old address → URL name of its page today, with the same arguments."""
 
 urlpatterns = [
