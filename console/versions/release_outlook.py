@@ -69,7 +69,7 @@ class Outlook:
 
 
 def outlook_of(chosen: ReleaseParameters, sample: Sample, rounds: Sequence[Round]) -> Outlook:
-    """Count the release by each preset and, where its policies are none of these, by its own.
+    """Count the release by each preset and, where its policies differ from these, by its own.
 
     Raises CounterpartError as ``previews`` does.
     """
