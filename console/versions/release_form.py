@@ -89,7 +89,7 @@ class ReleaseForm(ParametersForm):
                 if not chosen.get(consent):
                     refuse(rounds)
         if not self.errors:
-            with suppress(forms.ValidationError):  # the name of a host in a local network is no address to cite
+            with suppress(forms.ValidationError):  # a host of a local network has no public address
                 chosen["url"] = chosen["url"] or self.fields["url"].clean(self.address_of(chosen["version"]))
             self.parameters = ReleaseParameters(**self.chosen() | {"collection": chosen["queries"].collection.name})
         return chosen
