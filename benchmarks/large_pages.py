@@ -122,7 +122,7 @@ def addresses() -> list[tuple[str, str]]:
         ("workers", "/workers/"),
         ("ledger", "/rounds/round/ledger/"),
         ("ledger, each payment", "/rounds/round/ledger/?show=payments"),
-        ("events", "/events/"),
+        ("activity", "/activity/"),
         ("a picture", f"/pictures/{image.pk}/?size=320"),
     ]
 

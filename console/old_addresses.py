@@ -5,6 +5,10 @@ from django.views.generic import RedirectView
 
 OLD_ADDRESSES: dict[str, str] = {
     "conflicts/": "review",
+    "events/": "activity",
+    "jobs/": "activity",
+    "pipeline/": "home",
+    "webhooks/": "tokens",
 }
 """Old address → URL name of its page today, with the same arguments."""
 

@@ -58,7 +58,9 @@ def key_of(thing: Model) -> Any:
 
 
 def page_of(thing: Model) -> str:
-    """Return the address of the page of a thing."""
+    """Return the address of the page of a thing, or of the collection that lists it."""
+    if type(thing) not in PAGES:
+        return page_of(thing.collection)  # type: ignore[attr-defined]  # samples, tests, galleries, imports
     return reverse(PAGES[type(thing)], args=[key_of(thing)])
 
 

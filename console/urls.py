@@ -5,5 +5,5 @@ from importlib import import_module
 from console import acts
 from core.extensions import STAFF_PAGES
 
-urlpatterns = [pattern for place in STAFF_PAGES for pattern in import_module(place).urlpatterns]
+urlpatterns = [pattern for place in STAFF_PAGES for pattern in getattr(import_module(place), "urlpatterns", [])]
 urlpatterns += acts.urlpatterns()

@@ -1,8 +1,7 @@
 """The calls of the API for its reference pages, read from its description (OpenAPI)."""
 
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from console.api.idempotency import HEADER
 from console.api.site_api import api
@@ -18,8 +17,7 @@ KINDS = {
 }
 
 
-@dataclass(frozen=True)
-class DocumentedField:
+class DocumentedField(NamedTuple):
     """A parameter of a call, or a field of its body or answer; ``kind`` describes its values in words."""
 
     name: str
@@ -29,21 +27,9 @@ class DocumentedField:
     required: bool
 
 
-@dataclass(frozen=True)
-class DocumentedAnswer:
-    """An answer of a call; ``parts`` are its fields, or those of the rows of a list."""
-
-    status: int
-    media: list[str]
-    is_list: bool
-    about: str
-    parts: list[DocumentedField]
-
-
-@dataclass(frozen=True)
-class Call:
-    """One call. ``parameters`` are those of its address and headers, without the Idempotency-Key; ``brief`` is the
-    first sentence of ``about``."""
+class Call(NamedTuple):
+    """One call: ``takes`` are the parameters of its address and headers, without the Idempotency-Key, and of its body;
+    ``answers`` are the fields of its answer, or of each row of a list. ``brief`` is the first sentence of ``about``."""
 
     name: str
     method: str
@@ -52,10 +38,10 @@ class Call:
     roles: list[str]
     brief: str
     about: str
-    parameters: list[DocumentedField]
-    body: list[DocumentedField]
+    takes: list[DocumentedField]
     takes_file: bool
-    answers: list[DocumentedAnswer]
+    answers: list[DocumentedField]
+    is_list: bool
 
 
 @cache
@@ -72,6 +58,15 @@ def calls_by_subject() -> dict[str, list[Call]]:
 def _call(method: str, path: str, described: Described) -> Call:
     body = described.get("requestBody", {}).get("content", {})
     about = " ".join(described["description"].split())
+    parameters = [
+        _part(one["name"], one["schema"] | {"description": one.get("description", "")}, one.get("required", False))
+        for one in described["parameters"]
+        if one["name"] != HEADER
+    ]
+    answer = next(one for status, one in described["responses"].items() if int(status) < 400)
+    schema = _resolved(answer.get("content", {}).get("application/json", {}).get("schema", {}))
+    rows = schema.get("properties", {}).get("results", {})
+    is_list = rows.get("type") == "array"
     return Call(
         name=described["operationId"],
         method=method,
@@ -80,25 +75,11 @@ def _call(method: str, path: str, described: Described) -> Call:
         roles=described["x-roles"],
         brief=about.partition(". ")[0].rstrip(".") + ".",
         about=about,
-        parameters=[
-            _part(one["name"], one["schema"] | {"description": one.get("description", "")}, one.get("required", False))
-            for one in described["parameters"]
-            if one["name"] != HEADER
-        ],
-        body=_parts(body["application/json"]["schema"]) if "application/json" in body else [],
+        takes=parameters + (_parts(body["application/json"]["schema"]) if "application/json" in body else []),
         takes_file="application/octet-stream" in body,
-        answers=[_answer(int(status), one) for status, one in described["responses"].items() if int(status) < 400],
+        answers=_parts(rows["items"] if is_list else schema),
+        is_list=is_list,
     )
-
-
-def _answer(status: int, described: Described) -> DocumentedAnswer:
-    media = described.get("content", {})
-    schema = _resolved(media.get("application/json", {}).get("schema", {}))
-    rows = schema.get("properties", {}).get("results")
-    is_list = rows is not None and rows.get("type") == "array"
-    shown = _resolved(rows["items"]) if is_list else schema
-    about = shown.get("description", "") or ("" if schema else described["description"])
-    return DocumentedAnswer(status, list(media), is_list, " ".join(about.split()), _parts(shown))
 
 
 def _parts(schema: Described) -> list[DocumentedField]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from string import Formatter
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.apps import apps
 from django.contrib.auth.models import User
@@ -26,6 +26,7 @@ from annotation.models import (
     TestAttempt,
     Worker,
 )
+from console.places import page_of
 from core.models import Event, Job
 from core.text import counted
 from corpus.models import Collection, Gallery, Sample
@@ -37,45 +38,46 @@ from integrations.models import Token, Webhook
 from mitl.models import Annotator, Pool, Retrieval
 
 
-@dataclass(frozen=True)
-class SubjectKind:
-    """How rows of a model are named: ``word`` before the name, which links to a page unless ``address`` gives none."""
+class SubjectKind(NamedTuple):
+    """How rows of a model are named: ``word`` before the name, which links to a page unless ``address`` gives none.
+    ``of_round`` is the path to the round that a row belongs to."""
 
     rows: QuerySet[Any]
-    word: str
+    word: str = ""
     name: Callable[[Any], str] = str
-    address: Callable[[Any], str] | None = None
+    address: Callable[[Any], str] | None = page_of
+    of_round: str = ""
 
 
-def _named(page: str) -> Callable[[Any], str]:
-    return lambda row: reverse(page, args=[row.name])
+def _round_name(row: Any) -> str:
+    return str(row.round)
 
 
-def _keyed(page: str) -> Callable[[Any], str]:
-    return lambda row: reverse(page, args=[row.pk])
+def _to_round(row: Any) -> str:
+    return page_of(row.round)
 
 
 def _of_hit(row: Any) -> str:
     return f"{row.hit} of {row.hit.round}"
 
 
-def _of_assignment(row: Any) -> str:
-    return _of_hit(row.assignment)
-
-
 def _to_hit(row: Any) -> str:
     return reverse("hit", args=[row.hit.round.name, row.hit.number])
 
 
-def _of_posting(row: Any) -> str:
-    return f"{row.hit} of {row.round}" if row.hit else str(row.round)
+def _of_work(row: Any) -> str:
+    return _of_hit(row.assignment)
+
+
+def _to_work(row: Any) -> str:
+    return page_of(row.assignment)
 
 
 def _to_posting(row: Any) -> str:
-    return reverse("hit", args=[row.round.name, row.hit.number]) if row.hit else reverse("round", args=[row.round.name])
+    return _to_hit(row) if row.hit else _to_round(row)
 
 
-def _of_review(row: Any) -> str:
+def _reviewed(row: Any) -> str:
     if row.image_id and row.caption_id:
         return "a pair"
     return "a picture" if row.image_id else "a caption"
@@ -87,81 +89,60 @@ def _to_review(row: Any) -> str:
     return reverse("image", args=[row.image_id]) if row.image_id else reverse("caption", args=[row.caption_id])
 
 
-def _to_assignment(row: Any) -> str:
-    return reverse("assignment", args=[row.assignment_id])
-
-
 IN_HIT = "hit__round"
 OF_WORK = "assignment__hit__round"
-KINDS = {
-    "hits.round": SubjectKind(Round.objects.all(), "round", address=_named("round")),
-    "hits.control": SubjectKind(
+_KINDS = (
+    SubjectKind(Round.objects.all(), "round"),
+    SubjectKind(
         Control.objects.select_related("round"),
         "a control of round",
-        lambda row: row.round.name,
+        _round_name,
         lambda row: reverse("control", args=[row.round.name, row.pk]),
-    ),
-    "hits.seat": SubjectKind(Seat.objects.select_related(IN_HIT), "a seat of", _of_hit, _to_hit),
-    "annotation.assignment": SubjectKind(Assignment.objects.select_related(IN_HIT), "", _of_hit, _keyed("assignment")),
-    "annotation.invitation": SubjectKind(
-        Invitation.objects.select_related("round"),
-        "an invitation to",
-        lambda row: row.round.name,
-        lambda row: reverse("round", args=[row.round.name]),
-    ),
-    "annotation.participant": SubjectKind(
-        Participant.objects.select_related("round"),
         "round",
-        lambda row: row.round.name,
-        lambda row: reverse("round", args=[row.round.name]),
     ),
-    "annotation.payment": SubjectKind(
-        Payment.objects.select_related(OF_WORK),
-        "",
-        lambda row: f"${row.amount} for {_of_assignment(row)}",
-        _to_assignment,
+    SubjectKind(Seat.objects.select_related(IN_HIT), "a seat of", _of_hit, _to_hit, IN_HIT),
+    SubjectKind(Assignment.objects.select_related(IN_HIT), "", _of_hit, page_of, IN_HIT),
+    SubjectKind(Invitation.objects.select_related("round"), "an invitation to", _round_name, _to_round, "round"),
+    SubjectKind(Participant.objects.select_related("round"), "round", _round_name, _to_round, "round"),
+    SubjectKind(
+        Payment.objects.select_related(OF_WORK), "", lambda row: f"${row.amount} for {_of_work(row)}", _to_work, "round"
     ),
-    "annotation.qualificationtest": SubjectKind(QualificationTest.objects.all(), "test"),
-    "annotation.report": SubjectKind(
-        Report.objects.select_related(OF_WORK), "an item of", _of_assignment, _to_assignment
+    SubjectKind(QualificationTest.objects.all(), "test", address=None),
+    SubjectKind(Report.objects.select_related(OF_WORK), "an item of", _of_work, _to_work, OF_WORK),
+    SubjectKind(TestAttempt.objects.select_related("test"), "test", lambda row: str(row.test), None),
+    SubjectKind(Worker.objects.all(), "worker", lambda row: row.pseudonym),
+    SubjectKind(User.objects.all(), address=None),
+    SubjectKind(Job.objects.select_related("created_by"), "the job", lambda row: row.title),
+    SubjectKind(Collection.objects.all(), "collection"),
+    SubjectKind(Gallery.objects.select_related("collection"), "gallery", address=lambda row: page_of(row.collection)),
+    SubjectKind(Sample.objects.all(), "sample", lambda row: row.name, None),
+    SubjectKind(
+        Outbox.objects.all(),
+        "the platform call",
+        lambda row: row.get_call_display(),
+        lambda row: reverse("calls"),
+        "round",
     ),
-    "annotation.testattempt": SubjectKind(
-        TestAttempt.objects.select_related("test"), "test", lambda row: str(row.test)
+    SubjectKind(
+        Posting.objects.select_related("hit", "round"),
+        "the posting of",
+        lambda row: f"{row.hit} of {row.round}" if row.hit else str(row.round),
+        _to_posting,
+        "round",
     ),
-    "annotation.worker": SubjectKind(
-        Worker.objects.all(),
-        "worker",
-        lambda row: row.pseudonym,
-        lambda row: reverse("worker", args=[row.pseudonym]),
-    ),
-    "auth.user": SubjectKind(User.objects.all(), "", lambda row: row.username),
-    "core.job": SubjectKind(Job.objects.select_related("created_by"), "the job", lambda row: row.title, _keyed("job")),
-    "corpus.collection": SubjectKind(Collection.objects.all(), "collection", address=_named("collection")),
-    "corpus.gallery": SubjectKind(
-        Gallery.objects.select_related("collection"),
-        "gallery",
-        address=lambda row: reverse("collection", args=[row.collection.name]),
-    ),
-    "corpus.sample": SubjectKind(Sample.objects.all(), "sample", lambda row: row.name),
-    "crowd.outbox": SubjectKind(
-        Outbox.objects.all(), "the platform call", lambda row: row.get_call_display(), lambda row: reverse("calls")
-    ),
-    "crowd.posting": SubjectKind(
-        Posting.objects.select_related("hit", "round"), "the posting of", _of_posting, _to_posting
-    ),
-    "dataset.review": SubjectKind(Review.objects.all(), "", _of_review, _to_review),
-    "dataset.version": SubjectKind(Version.objects.all(), "version", address=_named("version")),
-    "evaluation.run": SubjectKind(Run.objects.all(), "the run of", lambda row: row.model, _keyed("run")),
-    "integrations.token": SubjectKind(Token.objects.all(), "the token"),
-    "integrations.webhook": SubjectKind(Webhook.objects.all(), "the webhook to"),
-    "mitl.annotator": SubjectKind(Annotator.objects.all(), "annotator", address=_named("annotator")),
-    "mitl.pool": SubjectKind(Pool.objects.all(), "pool", address=_named("pool")),
-    "mitl.retrieval": SubjectKind(
+    SubjectKind(Review.objects.all(), "", _reviewed, _to_review),
+    SubjectKind(Version.objects.all(), "version"),
+    SubjectKind(Run.objects.all(), "the run of", lambda row: row.model),
+    SubjectKind(Token.objects.all(), "the token", address=None),
+    SubjectKind(Webhook.objects.all(), "the webhook to", address=None),
+    SubjectKind(Annotator.objects.all(), "annotator"),
+    SubjectKind(Pool.objects.all(), "pool"),
+    SubjectKind(
         Retrieval.objects.select_related("annotator", "collection"),
-        "",
-        address=lambda row: f"{reverse('annotator', args=[row.annotator.name])}?retrieval={row.pk}",
+        address=lambda row: f"{page_of(row.annotator)}?retrieval={row.pk}",
     ),
-}
+)
+KINDS = {kind.rows.model._meta.label_lower: kind for kind in _KINDS}
 
 
 def subjects_of(events: Sequence[Event]) -> list[SafeString | str]:
@@ -195,29 +176,16 @@ def _what(event: Event, rows: Mapping[str, Mapping[str, Model]]) -> SafeString |
     return what
 
 
-# What belongs to a round, by the path to it.
-OF_ROUND: dict[str, tuple[type[Model], str]] = {
-    "annotation.assignment": (Assignment, IN_HIT),
-    "annotation.payment": (Payment, "round"),
-    "annotation.participant": (Participant, "round"),
-    "annotation.invitation": (Invitation, "round"),
-    "annotation.report": (Report, OF_WORK),
-    "hits.control": (Control, "round"),
-    "hits.seat": (Seat, IN_HIT),
-    "crowd.posting": (Posting, "round"),
-    "crowd.outbox": (Outbox, "round"),
-}
-
-
 def events_of(events: QuerySet[Event], *, by: str = "", round: Round | None = None) -> QuerySet[Event]:
     """Return the events of a person (a user name or pseudonym), of a round and all that belongs to it, or of both."""
     if by:
         events = events.filter(actor__in=[by, f"worker:{by}"])
     if round is not None:
         about = Q(subject=f"hits.round:{round.pk}")
-        for label, (model, path) in OF_ROUND.items():
-            theirs = model._default_manager.filter(**{path: round}).order_by()
-            about |= Q(subject__in=theirs.values_list(Concat(Value(f"{label}:"), Cast("pk", CharField()))))
+        for label, kind in KINDS.items():
+            if kind.of_round:
+                theirs = kind.rows.model._default_manager.filter(**{kind.of_round: round}).order_by()
+                about |= Q(subject__in=theirs.values_list(Concat(Value(f"{label}:"), Cast("pk", CharField()))))
         events = events.filter(about)
     return events
 

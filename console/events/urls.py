@@ -1,9 +1,9 @@
-"""The URL of the event log."""
+"""The URL of the page of jobs and events."""
 
 from django.urls import path
 
 from console.events import views
 
 urlpatterns = [
-    path("events/", views.events, name="events"),
+    path("activity/", views.activity, name="activity"),
 ]

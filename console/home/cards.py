@@ -9,13 +9,12 @@ from django.core.cache import cache
 
 from annotation.work.standing import Forecast, Standing, forecast_of, standings
 from console.charts.inline_bars import part_chart
-from console.kept_figures import CountingTurn, kept_if_slow
+from console.kept_figures import kept_if_slow
 from console.rounds.figures import seat_bar
 from console.rounds.hold_lines import HoldLine, holds_of_page
 from corpus.models import Image
 from counterpart_metrics import SCORED
 from dataset.models import Version
-from evaluation.round_quality import Quality, quality_of
 from hits.models import Item, Round
 from mitl.charts.drawing import Chart
 from mitl.models import Direction
@@ -89,15 +88,11 @@ OPEN = Round.objects.filter(published_at__isnull=False, closed_at=None)
 CARDS = 6
 PICTURES = 6
 KEPT_SECONDS = 30  # a round's holds take a dozen queries
-GOOD_CONTROLS = 0.9  # share of right answers
-FAIR_CONTROLS = 0.75
-GOOD_ALPHA = 0.8  # Krippendorff's bound for firm conclusions
-FAIR_ALPHA = 0.667  # his bound for tentative ones
 
 
 @dataclass(frozen=True)
 class RoundCard:
-    """An open round; ``quality`` is None while it is being counted."""
+    """An open round."""
 
     round: Round
     standing: Standing
@@ -105,20 +100,10 @@ class RoundCard:
     forecast: Forecast | None
     holds: Sequence[HoldLine]
     pictures: Sequence[Image]
-    quality: Quality | None
-
-    @property
-    def controls_word(self) -> str:
-        return _word(self.quality.controls.share if self.quality else None, GOOD_CONTROLS, FAIR_CONTROLS)
-
-    @property
-    def alpha_word(self) -> str:
-        return _word(self.quality.alpha if self.quality else None, GOOD_ALPHA, FAIR_ALPHA)
 
 
-def round_cards(counts: CountingTurn) -> list[RoundCard]:
-    """Return the cards of the newest open rounds. The quality of rounds with many answer sets is left out if it
-    was not computed lately, unless it is the request's turn."""
+def round_cards() -> list[RoundCard]:
+    """Return the cards of the newest open rounds."""
     rounds = list(OPEN.order_by("-published_at")[:CARDS])
     names = "-".join(str(one.pk) for one in rounds)
     known = kept_if_slow(f"standings-of-rounds:{names}", partial(standings, rounds)).figures
@@ -126,7 +111,6 @@ def round_cards(counts: CountingTurn) -> list[RoundCard]:
     cards = []
     for one in rounds:
         standing = known[one.pk]
-        kept = counts.kept(f"quality-of-round:{one.pk}", partial(quality_of, one), answer_sets=standing.arrived)
         forecast = kept_if_slow(f"forecast-of-round:{one.pk}:{one.takes_workers}", partial(forecast_of, one, standing))
         cards.append(
             RoundCard(
@@ -136,7 +120,6 @@ def round_cards(counts: CountingTurn) -> list[RoundCard]:
                 forecast=forecast.figures,
                 holds=_holds_of(one, standing),
                 pictures=pictures.get(one.pk, []),
-                quality=kept.figures if kept else None,
             )
         )
     return cards
@@ -160,9 +143,3 @@ def _pictures_of(rounds: Sequence[Round]) -> dict[int, list[Image]]:
         if item.image:
             by_round.setdefault(item.hit.round_id, {})[item.image.pk] = item.image
     return {key: list(images.values())[:PICTURES] for key, images in by_round.items()}
-
-
-def _word(value: float | None, good: float, fair: float) -> str:
-    if value is None:
-        return ""
-    return "good" if value >= good else "fair" if value >= fair else "low"

@@ -185,7 +185,10 @@ def _worker() -> str:
 
 def _stale_jobs() -> Iterable[Need]:
     if (n := stale_jobs().count()) and not busy_with():
-        yield Need(f"{counted(n, 'job waits', 'jobs wait')}: no Celery worker has run for minutes", reverse("jobs"))
+        yield Need(
+            f"{counted(n, 'job waits', 'jobs wait')}: no Celery worker has run for minutes",
+            f"{reverse('activity')}?of=jobs",
+        )
 
 
 def _failed_jobs(user: User) -> Iterable[Need]:

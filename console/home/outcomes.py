@@ -1,24 +1,26 @@
-"""The link from a job to the row that it made or changed."""
+"""The link from a job to the row that it made or changed, and how long such a job takes."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from datetime import timedelta
 from itertools import count
-from typing import Any
+from statistics import median
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from django.db.models import Model
+from django.db.models import F, Model
 from django.urls import reverse
 
 from console.jobs import chart, round_part, trust
 from console.leaderboard.benchmark_boards import measure_rankings
+from console.places import page_of
 from console.trust.round_parts import PARTS
-from console.upload_jobs import add_annotator, import_collection, import_matches, look_at_import
+from console.upload_jobs import add_annotator, import_collection, look_at_import
 from core.models import Job
 from corpus.models import Collection
 from crowd.jobs import audit, repair
 from dataset.jobs import clean_up
 from dataset.models import Version
-from evaluation.jobs import register, score_run
+from evaluation.jobs import register
 from evaluation.models import Run
 from hits.jobs import pack
 from hits.models import Round
@@ -29,8 +31,7 @@ from mitl.models import Annotator, Pool
 from simulation.jobs import rehearse
 
 
-@dataclass(frozen=True)
-class JobLink:
+class JobLink(NamedTuple):
     """A link from a job to what it is about."""
 
     label: str
@@ -38,15 +39,24 @@ class JobLink:
 
 
 LOADING = "demo.tasks.load"  # of an app above this one
+SEARCHING = {LOADING, PLANNING, jobs.retrieve.name, jobs.pool.name}
 PACKED = ("task", "replication", "top_up", "reasons", "reward", "ceiling")
+REMEMBERED = 5  # jobs of the same task
 
 Leading = Callable[[Job], JobLink | None]
 
 
 def outcome_of(job: Job) -> JobLink | None:
     """Return a link to the row that the job made or is about, or to the form of a failed job; None without either."""
-    leading = _BY_STATE.get((job.task, job.state)) or _BY_TASK.get(job.task) or _to_version_or_round
+    leading = _BY_STATE.get((job.task, job.state)) or _BY_TASK.get(job.task) or _to_thing
     return leading(job)
+
+
+def usual_time(job: Job) -> timedelta | None:
+    """Return the median time of the last jobs of the same task; None without any."""
+    ended = Job.objects.filter(task=job.task, state=Job.State.DONE).order_by("-finished_at")[:REMEMBERED]
+    times = ended.annotate(took=F("finished_at") - F("created_at")).values_list("took", flat=True)
+    return timedelta(seconds=median(took.total_seconds() for took in times)) if times else None
 
 
 def planned_for(pool: Pool) -> dict[str, object]:
@@ -70,40 +80,49 @@ def _fields_of(params: Mapping[str, Any]) -> dict[str, object]:
     return {name: value for name, value in values.items() if value not in (None, False, "")}
 
 
-def _to(label: str, model: type[Model], param: str, page: str, *, key: str = "name") -> Leading:
-    """Lead to the page of the row that the parameter ``param`` names by its field ``key``."""
+NAMED: Mapping[str, tuple[type[Model], str]] = {
+    "version": (Version, "name"),
+    "round": (Round, "name"),
+    "run": (Run, "pk"),
+    "collection": (Collection, "name"),
+}
+"""Parameter of a job → what it names, and by which field. The first that a job has counts."""
+
+
+def _to_thing(job: Job) -> JobLink | None:
+    for param, (model, field) in NAMED.items():
+        if param in job.params:
+            return _link(model, page_of, **{field: job.params[param]})
+    return None
+
+
+def _to(model: type[Model], *, param: str = "name", page: str = "") -> Leading:
+    """Lead to the row that the parameter ``param`` names, or to a ``page`` of it."""
 
     def leading(job: Job) -> JobLink | None:
-        row = model._default_manager.filter(**{key: job.params.get(param, "")}).first()
-        return JobLink(f"{label} {row}", reverse(page, args=[getattr(row, key)])) if row else None
+        address = (lambda row: reverse(page, args=[row.name])) if page else page_of
+        return _link(model, address, name=job.params.get(param, ""))
 
     return leading
 
 
-_to_collection = _to("Collection", Collection, "collection", "collection")
-_to_annotator = _to("Annotator", Annotator, "name", "annotator")
-_to_version = _to("Version", Version, "version", "version")
-_to_round = _to("Round", Round, "round", "round")
-_to_audit = _to("Books of", Round, "round", "audit")
-
-
-def _to_version_or_round(job: Job) -> JobLink | None:
-    return _to_version(job) if "version" in job.params else _to_round(job)
+def _link(model: type[Model], address: Callable[[Any], str], **named: Any) -> JobLink | None:
+    row = model._default_manager.filter(**named).first()
+    return JobLink(f"{model.__name__} {row}", address(row)) if row else None
 
 
 def _to_plan(job: Job) -> JobLink | None:
     """Lead to the planned round, or to the pool if the plan ended there."""
     if not job.params.get("pool_only"):
         return _to_launch(job)
-    pool = Pool.objects.filter(name=RoundParameters.from_json(job.params).pool_name).first()
-    return JobLink(f"Pool {pool}", reverse("pool", args=[pool.name])) if pool else None
+    return _link(Pool, page_of, name=RoundParameters.from_json(job.params).pool_name)
 
 
 def _to_launch(job: Job) -> JobLink | None:
     """Lead on from a packed round to its next step, until it is published."""
     draft = Round.objects.filter(name=job.params["round"], published_at=None, closed_at=None).first()
     if draft is None:
-        return _to_round(job)
+        return _to_thing(job)
     return JobLink(f"Go on with round {draft}", reverse("round_consent", args=[draft.name]))
 
 
@@ -120,9 +139,8 @@ def _to_part(job: Job) -> JobLink:
 
 
 def _back_to_plan(job: Job) -> JobLink:
-    return JobLink(
-        "Change the plan", f"{reverse('round_plan')}?{urlencode(_fields_of(job.params) | {'step': 'pay'}, doseq=True)}"
-    )
+    fields = _fields_of(job.params) | {"step": "pay"}
+    return JobLink("Change the plan", f"{reverse('round_plan')}?{urlencode(fields, doseq=True)}")
 
 
 def _back_to_import(job: Job) -> JobLink:
@@ -143,25 +161,20 @@ _BY_STATE: Mapping[tuple[str, str], Leading] = {
     (look_at_import.name, Job.State.DONE): lambda job: JobLink("Look", reverse("import_look", args=[job.pk])),
     (pack.name, Job.State.FAILED): _back_to_pack,
     (measure_rankings.name, Job.State.DONE): lambda job: JobLink("Figures", reverse("benchmark", args=[job.pk])),
-    (audit.name, Job.State.DONE): _to_audit,
-    (repair.name, Job.State.DONE): _to_audit,
+    (audit.name, Job.State.DONE): _to(Round, param="round", page="audit"),
+    (repair.name, Job.State.DONE): _to(Round, param="round", page="audit"),
 }
 _BY_TASK: Mapping[str, Leading] = {
-    PLANNING: _to_plan,
-    jobs.train.name: _to_annotator,
-    pack.name: _to_launch,
     LOADING: lambda job: JobLink("Home", reverse("home")),
-    rehearse.name: _to("Rehearsal of", Round, "round", "rehearsals"),
-    trust.name: _to("Trust in", Version, "version", "version_trust"),
-    clean_up.name: _to("Pairs to review in", Collection, "collection", "queue"),
-    import_collection.name: _to_collection,
-    look_at_import.name: _to_collection,
-    import_matches.name: _to_collection,
-    add_annotator.name: _to_annotator,
-    jobs.pool.name: _to("Pool", Pool, "name", "pool"),
-    jobs.retrieve.name: _to_collection,
+    PLANNING: _to_plan,
+    pack.name: _to_launch,
+    add_annotator.name: _to(Annotator),
+    jobs.train.name: _to(Annotator),
+    jobs.pool.name: _to(Pool),
+    rehearse.name: _to(Round, param="round", page="rehearsals"),
+    trust.name: _to(Version, param="version", page="version_trust"),
+    clean_up.name: _to(Collection, param="collection", page="queue"),
+    register.name: _to(Collection, param="collection", page="leaderboard"),
     chart.name: _to_chart,
     round_part.name: _to_part,
-    register.name: _to("Leaderboard of", Collection, "collection", "leaderboard"),
-    score_run.name: _to("Run", Run, "run", "run", key="pk"),
 }

@@ -7,8 +7,6 @@ from console.home import views
 urlpatterns = [
     path("", views.home, name="home"),
     path("live/", views.home_live, name="home_live"),
-    path("pipeline/", views.pipeline, name="pipeline"),
-    path("jobs/", views.jobs, name="jobs"),
     path("jobs/<uuid:job_id>/", views.job, name="job"),
     path("jobs/<uuid:job_id>/progress/", views.job_progress, name="job_progress"),
     path("jobs/<uuid:job_id>/cancel/", views.job_cancel, name="job_cancel"),

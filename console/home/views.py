@@ -12,30 +12,27 @@ from django.views.decorators.cache import never_cache
 
 from console.home.cards import OPEN, newest_result, round_cards
 from console.home.needs import needs_of_all_rounds
-from console.home.outcomes import LOADING, JobLink, outcome_of
+from console.home.next_steps import next_step
+from console.home.outcomes import LOADING, SEARCHING, JobLink, outcome_of, usual_time
 from console.home.resources import JobAnswer
-from console.home.stations import next_step, stations
-from console.kept_figures import CountingTurn
-from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.upload_jobs import look_at_import
 from core import clock
 from core.models import Job
-from core.work.jobs import STALE_AFTER, cancel, stale_jobs
+from core.work.jobs import LIVE, STALE_AFTER, cancel, stale_jobs
+from corpus.models import Collection
 
 
 @members_only.reads
 def home(request: StaffRequest) -> HttpResponse:
-    """Tasks of the user, the newest result, and cards of the open rounds. live.js fetches the cards again, with figures
-    that take long; ``?count`` computes these at once."""
-    step = next_step()
-    context = _rounds(CountingTurn(at_once="count" in request.GET)) | {
-        "next_step": step,
-        "may_step": step and request.user.has_perm(step.permission),
+    """What this is, on an empty site; else what needs the user, the newest result and the open rounds."""
+    context: dict[str, Any] = {
         "needs": needs_of_all_rounds(request.user),
-        "result": newest_result(),
-        "jobs": Job.objects.filter(state__in=(Job.State.QUEUED, Job.State.RUNNING))[:10],
+        "jobs": Job.objects.filter(state__in=LIVE)[:10],
     }
+    if not Collection.objects.exists():
+        return render(request, "console/home/welcome.html", context)
+    context |= {**_rounds(), "next_step": next_step(request.user), "result": newest_result()}
     return render(request, "console/home/home.html", context)
 
 
@@ -43,33 +40,17 @@ def home(request: StaffRequest) -> HttpResponse:
 @never_cache
 def home_live(request: StaffRequest) -> JsonResponse:
     """Polled by live.js: whether a round is open, and the cards."""
-    context = _rounds(CountingTurn(turn=True))
+    context = _rounds()
     html = render_to_string("console/home/_round_cards.html", context, request)
     return JsonResponse({"live": bool(context["cards"]), "html": html})
 
 
-@members_only.reads
-def pipeline(request: HttpRequest) -> HttpResponse:
-    """Show how many rows each station of the pipeline has, with its newest."""
-    return render(request, "console/home/pipeline.html", {"stations": stations()})
-
-
-def _rounds(counts: CountingTurn) -> dict[str, Any]:
-    cards = round_cards(counts)
-    return {
-        "cards": cards,
-        "further": OPEN.count() - len(cards),
-        "counting": any(card.quality is None for card in cards),
-    }
+def _rounds() -> dict[str, Any]:
+    cards = round_cards()
+    return {"cards": cards, "further": OPEN.count() - len(cards)}
 
 
 UNTOUCHED_FOR = timedelta(seconds=8)  # and a second or two until the page asks
-
-
-@members_only.reads
-def jobs(request: HttpRequest) -> HttpResponse:
-    rows = page_of(request, Job.objects.select_related("created_by"))
-    return render(request, "console/home/jobs.html", {"rows": rows, "things": "jobs"})
 
 
 @members_only.reads
@@ -111,12 +92,15 @@ def _context(job: Job) -> dict[str, object]:
     silence = clock.now() - job.heartbeat_at
     waits = job.state == Job.State.QUEUED and silence > UNTOUCHED_FOR
     is_lost = job.state == Job.State.RUNNING and silence > STALE_AFTER
+    usual = usual_time(job) if job.is_live else None
     busy = waits and Job.objects.filter(state=Job.State.RUNNING).exclude(pk__in=stale_jobs()).exists()
     return {
         "job": job,
         "no_worker": waits and not busy,
         "is_lost": is_lost,
         "busy": busy,
+        "usual": usual and usual.total_seconds(),
+        "compiles": job.task in SEARCHING and usual is None,
         "outcome": outcome_of(job),
         "load_again": job.task == LOADING and job.state in (Job.State.FAILED, Job.State.CANCELLED),
     }

@@ -1,4 +1,4 @@
-"""Template filters for money, shares, durations and times, and the links of the main navigation."""
+"""Template filters for money, shares, durations and times, and the main navigation."""
 
 import re
 from datetime import datetime, timedelta
@@ -20,6 +20,7 @@ from django.utils.timesince import timesince
 from ninja import Schema
 
 from console.acts import ACTS, acts_on
+from console.navigation import MENU, OF_USER, entry_of
 from console.places import TABS, key_of
 from core import clock
 from dataset.judged.verdict_worth import hundredths, round_sentences, worth
@@ -145,35 +146,15 @@ def code(text: str) -> SafeString:
     return mark_safe(BACKTICKS.sub(r"<code>\1</code>", escape(text)))  # noqa: S308  escaped before
 
 
-NAVIGATION = {
-    "scores": r"scores|runs|benchmarks|collections/[^/]+/leaderboard",
-    "review": r"review|rejections|appeals|pairs|collections/[^/]+/(queue|clean-up|two-reviewers)",
-    "collections": r"batches|collections|import|images|captions|pictures|samples|tests",
-    "annotators": r"annotators|add-annotator",
-    "pools": r"pools|charts/pool",
-    "rounds": r"rounds|plan|design|calls|submissions|charts/round",
-    "versions": r"versions|release|conflicts|charts/version",
-    "workers": r"workers|codes",
-    "jobs": r"jobs",
-    "events": r"events",
-    "staff": r"staff|doctor",
-    "tokens": r"tokens|api|webhooks",
-}
-"""Page of each entry of the main navigation → beginnings of the addresses under it; the first match counts."""
-
-
-def entry_of(path: str) -> str:
-    """Return the page of the entry under which an address belongs, or nothing outside the sections."""
-    return next((page for page, under in NAVIGATION.items() if re.match(rf"/({under})/", path)), "")
-
-
-@register.inclusion_tag("console/_nav_link.html", takes_context=True)
-def nav_link(context: template.Context, page: str, title: str) -> dict[str, object]:
-    """Return a link of the main navigation, marked if it leads to the current page or to the section of it."""
+@register.inclusion_tag("console/_menu.html", takes_context=True)
+def menu(context: template.Context) -> dict[str, object]:
+    """Return the links of the main navigation, the one of the current section marked, and those behind the name."""
     request: HttpRequest = context["request"]
-    url = reverse(page)
-    here = entry_of(request.path_info) == page
-    return {"url": url, "title": title, "current": here and ("page" if request.path == url else "true")}
+    here = entry_of(request.path_info)
+    links = [(one, reverse(one.page)) for one in MENU]
+    marked = [(one.title, url, "page" if request.path == url else one is here and "true") for one, url in links]
+    of_user = [(one.title, reverse(one.page)) for one in OF_USER if one.guard.may(context["user"])]
+    return {"links": marked, "of_user": of_user, "user": request.user, "csrf_token": context["csrf_token"]}
 
 
 @register.inclusion_tag("console/_sorted_head.html", takes_context=True)

@@ -1,9 +1,8 @@
-"""The page of tokens: a person's own, for admins all; tokens are made, shown once, and revoked."""
+"""The page of a person's tokens and webhooks; for admins the tokens of all. Their texts are shown once."""
 
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import Http404, HttpResponse
@@ -12,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from console.api.access_tokens import MOST_DAYS, USUAL_DAYS, make_token, revoke_token
 from console.api.scopes import SCOPES, scopes_of
 from console.pagination import page_of
-from console.permissions import StaffRequest, is_admin, members_only
+from console.permissions import StaffRequest, is_admin, members_only, stewards_only
 from console.refusals import refusals_in
 from core.parameters import NamesField
 from integrations.models import Token
@@ -50,32 +49,39 @@ class TokenForm(forms.Form):
 
 @members_only.fills
 def tokens(request: StaffRequest) -> HttpResponse:
-    """List the person's tokens, or all for admins with ``?of=everybody``; on POST make a token and show its text."""
+    """List the person's tokens and webhooks, or the tokens of all for admins with ``?of=everybody``; on POST make a
+    token and show its text."""
     form = TokenForm(request.user, request.POST if request.method == "POST" else None)
     if form.is_valid():
-        chosen = form.cleaned_data
         with refusals_in(form):
-            made, text = make_token(request.user, **chosen)
-            response = render(
-                request, "console/tokens/token_made.html", {"token": made, "text": text, "site": settings.SITE_URL}
-            )
-            response["Cache-Control"] = "private, no-store"
-            return response
+            made, text = make_token(request.user, **form.cleaned_data)
+            return show_secret(request, text, token=made)
     of_everybody = request.GET.get("of") == "everybody" and is_admin(request.user)
     found = Token.objects.select_related("owner")
-    page = page_of(request, found if of_everybody else found.filter(owner=request.user), size=25)
-    context = {"rows": page, "form": form, "of_everybody": of_everybody, "sees_everybody": is_admin(request.user)}
+    context = {
+        "rows": page_of(request, found if of_everybody else found.filter(owner=request.user), size=25),
+        "form": form,
+        "of_everybody": of_everybody,
+        "sees_everybody": is_admin(request.user),
+        "has_webhooks": stewards_only.may(request.user),
+        "webhooks": request.user.webhooks.all(),
+    }
     return render(request, "console/tokens/tokens.html", context, status=422 if form.errors else 200)
 
 
-@members_only.fills
+@members_only.acts
 def token_revoke(request: StaffRequest, token_id: int) -> HttpResponse:
-    """Ask for confirmation; on POST revoke the token."""
+    """Revoke a token, one's own or as an admin that of another person."""
     token = get_object_or_404(Token.objects.select_related("owner"), pk=token_id)
     if token.owner != request.user and not is_admin(request.user):
         raise Http404
-    if request.method != "POST":
-        return render(request, "console/tokens/token_revoke.html", {"token": token})
     if revoke_token(token, by=request.user):
-        messages.success(request, f"The token {token} is revoked.")
+        messages.success(request, f"The token {token} is revoked. Programs that have it are refused from now on.")
     return redirect("tokens") if token.owner == request.user else redirect("person", token.owner_id)
+
+
+def show_secret(request: StaffRequest, secret: str, **of: Any) -> HttpResponse:
+    """Show the text of a token or the secret of a webhook; no cache keeps the page."""
+    response = render(request, "console/tokens/secret.html", {"secret": secret, **of})
+    response["Cache-Control"] = "private, no-store"
+    return response

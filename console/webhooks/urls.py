@@ -5,7 +5,7 @@ from django.urls import path
 from console.webhooks import views
 
 urlpatterns = [
-    path("webhooks/", views.webhooks, name="webhooks"),
+    path("webhooks/add/", views.webhook_add, name="webhook_add"),
     path("webhooks/<uuid:webhook_id>/", views.webhook, name="webhook"),
     path("webhooks/<uuid:webhook_id>/test/", views.webhook_test, name="webhook_test"),
     path("webhooks/<uuid:webhook_id>/secret/", views.webhook_secret, name="webhook_secret"),

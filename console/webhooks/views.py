@@ -13,6 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from console.pagination import page_of
 from console.permissions import StaffRequest, stewards_only
 from console.refusals import refusals_as_messages, refusals_in
+from console.tokens.views import show_secret
 from integrations.deliveries import send_again
 from integrations.models import Webhook
 from integrations.notifications import TYPES
@@ -49,15 +50,13 @@ LISTED = 15  # on a phone each takes a quarter of the screen
 
 
 @stewards_only.fills
-def webhooks(request: StaffRequest) -> HttpResponse:
-    """List one's webhooks; on POST add one and show its secret."""
+def webhook_add(request: StaffRequest) -> HttpResponse:
+    """Add a webhook and show its secret."""
     form = WebhookForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
         with refusals_in(form):
             return _show_secret(request, add_webhook(request.user, **form.cleaned_data))
-    page = page_of(request, request.user.webhooks.all(), size=LISTED)
-    context = {"rows": page, "things": "webhooks", "form": form}
-    return render(request, "console/webhooks/webhooks.html", context, status=422 if form.errors else 200)
+    return render(request, "console/webhooks/webhook_add.html", {"form": form}, status=422 if form.errors else 200)
 
 
 @stewards_only.reads
@@ -102,15 +101,13 @@ def webhook_switch(request: StaffRequest, webhook_id: UUID) -> HttpResponse:
     return redirect("webhook", found.pk)
 
 
-@stewards_only.fills
+@stewards_only.acts
 def webhook_remove(request: StaffRequest, webhook_id: UUID) -> HttpResponse:
-    """Ask whether the webhook is removed; on POST it is."""
+    """Remove the webhook with the list of its deliveries."""
     found = _own(request, webhook_id)
-    if request.method != "POST":
-        return render(request, "console/webhooks/webhook_remove.html", {"webhook": found})
     remove_webhook(found, by=request.user)
-    messages.success(request, f"The webhook to {found.host} is removed.")
-    return redirect("webhooks")
+    messages.success(request, f"The webhook to {found.host} is removed, with the list of its deliveries.")
+    return redirect("tokens")
 
 
 @stewards_only.acts
@@ -129,7 +126,4 @@ def _own(request: StaffRequest, webhook_id: UUID) -> Webhook:
 
 
 def _show_secret(request: StaffRequest, webhook: Webhook) -> HttpResponse:
-    context = {"webhook": webhook, "secret": secret_of(webhook)}
-    response = render(request, "console/webhooks/webhook_secret.html", context)
-    response["Cache-Control"] = "private, no-store"
-    return response
+    return show_secret(request, secret_of(webhook), webhook=webhook)

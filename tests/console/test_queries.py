@@ -36,8 +36,8 @@ def fill(number: int) -> None:
     late_on_platform(put_on_platform(make_round(collection, f"there-{number}")))
 
 
-LISTS = ("/", "/pipeline/", "/workers/", "/calls/", "/collections/", "/annotators/", "/pools/", "/rounds/",
-         "/review/?state=all", "/review/", "/jobs/", "/events/")  # fmt: skip
+LISTS = ("/", "/workers/", "/calls/", "/collections/", "/annotators/", "/pools/", "/rounds/",
+         "/review/?state=all", "/review/", "/activity/", "/go/?q=o")  # fmt: skip
 
 
 def queries_of(client, paths: Iterable[str]) -> dict[str, int]:

@@ -9,7 +9,6 @@ MAY_ASK = {
     "annotation/work/judgments.py",
     "annotation/work/retirement.py",
     "annotation/work/submissions.py",
-    "console/home/stations.py",
 }
 # Every app writes events; only pages read them.
 MAY_READ_EVENTS = {

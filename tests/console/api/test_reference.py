@@ -41,16 +41,15 @@ def test_the_page_has_the_parameters_of_a_body(page):
 def test_a_call_is_read_from_the_description():
     calls = {call.name: call for calls in calls_by_subject().values() for call in calls}
     jobs = calls["jobs"]
-    kinds = {part.name: (part.kind, part.default, part.required) for part in jobs.parameters}
+    kinds = {part.name: (part.kind, part.default, part.required) for part in jobs.takes}
     assert kinds["limit"] == ("integer, 1 to 1,000", "50", False)
     assert kinds["state"][0] == "queued | running | done | failed | cancelled or null"
-    (answer,) = jobs.answers
-    assert (answer.status, answer.is_list) == (200, True)
-    rows = {part.name: part.kind for part in answer.parts}
+    assert jobs.is_list
+    rows = {part.name: part.kind for part in jobs.answers}
     assert (rows["id"], rows["created_at"], rows["total"]) == ("UUID", "time", "integer or null")
     cancel = calls["cancel_job"]
     assert (cancel.method, cancel.scope, cancel.roles) == ("POST", "jobs:write", ["researcher", "admin"])
-    assert [part.name for part in cancel.parameters] == ["id"]
+    assert [part.name for part in cancel.takes] == ["id"]
     assert cancel.brief == "Ask a job to stop at its next safe point."
 
 

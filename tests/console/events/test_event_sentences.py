@@ -8,7 +8,7 @@ from django.apps import apps
 from django.db import transaction
 
 from annotation.models import Assignment
-from console.events.event_subjects import KINDS, OF_ROUND, SENTENCES, describe_events
+from console.events.event_subjects import SENTENCES, describe_events
 from core import events
 from core.models import Event, Job
 from crowd.models import Posting, Visit
@@ -62,10 +62,6 @@ def test_every_sentence_names_what_it_is_about():
     assert {verb for verb, named in words.items() if "what" not in named} == about_the_actor
 
 
-def test_everything_of_a_round_is_a_kind_of_subject():
-    assert set(OF_ROUND) < set(KINDS)
-
-
 def sentence_about(subject: object) -> str:
     (one,) = describe_events(Event.objects.filter(subject=events.subject_of(subject)).order_by("-pk")[:1])
     return one.sentence
@@ -110,7 +106,7 @@ def test_names_are_escaped(db):
 
 
 def rows_of(client, **narrowed: str) -> list[Event]:
-    return list(client.get("/events/", narrowed).context["rows"])
+    return list(client.get("/activity/", narrowed).context["rows"])
 
 
 def test_events_are_narrowed_to_a_person(member, db):

@@ -49,7 +49,7 @@ def test_a_job_waits_for_a_running_one_unless_its_worker_was_lost(member, job, m
     waiting = Job.objects.create(title="next", task="none", heartbeat_at=timezone.now() - timedelta(minutes=1))
     assert ("celery -A config" in progress(member, job)["html"]) is is_lost
     assert ("Other jobs run first." in progress(member, waiting)["html"]) is not is_lost
-    assert ("/jobs/" in [need.url for need in member.get("/").context["needs"]]) is is_lost
+    assert ("/activity/?of=jobs" in [need.url for need in member.get("/").context["needs"]]) is is_lost
 
 
 def test_a_running_job_is_asked_to_stop(researcher, job):
@@ -65,3 +65,14 @@ def test_cancelling_what_has_ended_changes_nothing(researcher, job):
     assert "has already ended" in answer.content.decode()
     job.refresh_from_db()
     assert job.state == "done"
+
+
+def test_a_job_says_how_long_the_last_ones_took(member, job):
+    ended = timezone.now()
+    Job.objects.create(title="b", task="none", state="done", created_at=ended - timedelta(minutes=4), finished_at=ended)
+    assert "The last ones took 4.0 min." in progress(member, job)["html"]
+
+
+def test_the_first_search_says_why_it_takes_longer(member, job):
+    Job.objects.update(task="mitl.tasks.retrieve")
+    assert "compiled once after installing" in progress(member, job)["html"]

@@ -7,14 +7,11 @@ from django.utils import timezone
 
 from annotation.models import Assignment
 from annotation.work.standing import forecast_of, standing_of
-from console import kept_figures
 from console.home import cards
 from console.home.cards import METRIC, newest_result, round_cards
-from console.kept_figures import CountingTurn
 from crowd.posting.pauses import pause_round
 from crowd.posting.publication import close_round
 from evaluation.models import Run
-from tests.annotation.controlling import make_topped_up, vote
 from tests.console.conftest import answer_rightly, answer_wrongly
 from tests.factories import make_round
 
@@ -24,32 +21,22 @@ def test_only_open_rounds_have_cards_the_newest_first(db):
     made = [make_round(closed.pool.collection, name) for name in ("first", "second")]
     make_round(closed.pool.collection, "draft", published=False)
     close_round(closed, actor="robin")
-    assert [one.round for one in round_cards(CountingTurn())] == made[::-1]
+    assert [one.round for one in round_cards()] == made[::-1]
 
 
-def test_a_card_has_progress_money_forecast_and_quality(member, db):
+def test_a_card_has_progress_money_and_a_forecast(member, db):
     made = make_round(hits=9)
     for _ in range(5):
         answer_rightly(made)
     answer_wrongly(made)
     for hours, one in enumerate(Assignment.objects.all(), 1):
         Assignment.objects.filter(pk=one.pk).update(submitted_at=timezone.now() - timedelta(hours=hours))
-    (card,) = round_cards(CountingTurn())
-    assert {part.kind: part.count for part in card.seats if part.count} == {"done": 5, "flagged": 1, "open": 3}
+    (card,) = round_cards()
     assert card.forecast.arrivals == forecast_of(made, standing_of(made)).arrivals == 6
-    assert (card.quality.controls.right, card.quality.controls.answered, card.controls_word) == (11, 12, "good")
     assert len(card.pictures) == 4
     text = member.get("/").text
-    for shown in ("5 of 9", "$500.00", "$3.25", "$496.75", "92%"):
+    for shown in ("5 of 9", "$500.00", "$3.25"):
         assert shown in text, shown
-
-
-@pytest.mark.parametrize(("second", "word"), [(1, "good"), (4, "low")])
-def test_agreement_is_a_figure_with_a_word(db, second, word):
-    made = make_topped_up()
-    vote(made.hits.get(), 1, 4), vote(made.hits.get(), second, 4)
-    (card,) = round_cards(CountingTurn())
-    assert card.alpha_word == word
 
 
 def test_a_paused_round_is_marked_and_rounds_beyond_the_cards_are_behind_a_link(member, db, monkeypatch):
@@ -58,17 +45,6 @@ def test_a_paused_round_is_marked_and_rounds_beyond_the_cards_are_behind_a_link(
     pause_round(make_round(first.pool.collection, "second"), actor="robin")
     page = member.get("/")
     assert ('data-state="paused"' in page.text, page.context["further"]) == (True, 1)
-
-
-def test_quality_that_takes_long_is_left_to_the_live_part(member, db, monkeypatch):
-    monkeypatch.setattr(kept_figures, "MANY", 1)
-    answer_rightly(make_round(hits=2))
-    page = member.get("/")
-    assert page.context["counting"] is True
-    assert 'data-live="/live/"' in page.text
-    live = member.get("/live/").json()
-    assert (live["live"], "controls right: good" in live["html"]) == (True, True)
-    assert member.get("/?count").context["counting"] is False
 
 
 def test_without_an_open_round_the_page_is_not_live(member, db):
@@ -105,8 +81,7 @@ def test_the_matches_are_compared_with_the_original_ones(site):
     site.version.save()
     result = newest_result()
     assert result.times == 3  # 150 of 50
-    sides = [(side.times, [(part.kind, part.count) for part in side.parts]) for side in result.sides]
-    assert sides == [(5, [("original", 10), ("found", 40)]), (2.5, [("original", 40), ("found", 60)])]
+    assert [side.times for side in result.sides] == [5, 2.5]
 
 
 def test_a_version_without_original_matches_or_scores_has_a_result_without_both(member, site):

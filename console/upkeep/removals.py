@@ -1,0 +1,114 @@
+"""Undo imports, discard drafts of rounds, and rename: while nothing depends on what would go."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from django import forms
+from django.contrib.auth.models import User
+from django.http import Http404, QueryDict
+
+from console.acts import Chosen, Landing, act
+from console.inventory import check_removable, find, remove, singular, thing_named
+from console.inventory import rename as give_name
+from console.permissions import researchers_only
+from console.places import page_of
+from console.refusals import refusals_as_404
+from core.errors import CounterpartError
+from core.text import NameField
+from corpus.batches import contents_of
+from corpus.models import Batch
+from hits.models import Round
+
+
+def _named(word: str) -> Callable[..., Any]:
+    def found(name: str) -> Any:
+        with refusals_as_404():
+            return find(word, name)[1]
+
+    return found
+
+
+def _refusal(word: str, row: Any) -> Iterator[str]:
+    """Yield what depends on the row, so that it cannot be removed."""
+    try:
+        check_removable(thing_named(word), row)
+    except CounterpartError as error:
+        yield str(error)
+
+
+def _consequences(batch: Batch) -> Iterator[str]:
+    yield from _refusal("batch", batch)
+    origin = f" of {batch.file}" if batch.file else ""
+    yield f"This import{origin} brought {contents_of(batch)}. They are removed for good, with their files."
+    yield "All other imports stay as they are."
+
+
+@act(
+    "batches/<slug:name>/undo/",
+    _named("batch"),
+    researchers_only,
+    label="Undo",
+    question="Undo {}?",
+    button="Take it back",
+    asks=_consequences,
+)
+def batch_undo(batch: Batch, chosen: Chosen, by: User) -> Landing:
+    """Take an import back."""
+    remove("batch", batch.name, actor=by.get_username())
+    return Landing(f"{batch} is undone.", page_of(batch.collection))
+
+
+@act(
+    "rounds/<slug:name>/discard/",
+    _named("round"),
+    researchers_only,
+    label="Discard",
+    question="Discard {}?",
+    button="Discard the draft",
+    asks=lambda round: [
+        *_refusal("round", round),
+        "The draft and its HITs are removed for good, and its name is free again. No worker has seen it.",
+        f"Its pool {round.pool} stays, and can be packed once more.",
+    ],
+    offered=lambda round: round.state == "draft",
+    menu=Round,
+)
+def round_discard(round: Round, chosen: Chosen, by: User) -> Landing:
+    """Remove a draft of a round."""
+    remove("round", round.name, actor=by.get_username())
+    return Landing(f"The draft {round} is discarded.", page_of(round.pool))
+
+
+class NewName(forms.Form):
+    """Another name for a thing."""
+
+    name = NameField(label="Name")
+
+
+def _renamable(kind: str, name: str) -> tuple[Any, str, str]:
+    """Return the row, its kind and its name."""
+    with refusals_as_404():
+        thing, row = find(kind, name)
+    if thing.key == "id":
+        raise Http404(f"A {singular(kind)} has a number and no name.")
+    return row, kind, name
+
+
+def _form(data: QueryDict | None, found: tuple[Any, str, str]) -> forms.Form:
+    return NewName(data, initial={"name": found[2].rpartition("/")[2]})
+
+
+@act(
+    "names/<slug:kind>/<path:name>/",
+    _renamable,
+    researchers_only,
+    label="Rename",
+    question="Rename {2}",
+    form=_form,
+)
+def rename(found: tuple[Any, str, str], chosen: Chosen, by: User) -> Landing:
+    """Give something another name."""
+    row, kind, name = found
+    give_name(kind, name, chosen["name"], actor=by.get_username())
+    row.refresh_from_db()
+    return Landing(f"{name} is now {chosen['name']}.", page_of(row))
