@@ -120,8 +120,7 @@ def addresses() -> list[tuple[str, str]]:
         ("answered HITs", "/review/?state=all"),
         ("pairs to review", "/collections/coco/queue/"),
         ("workers", "/workers/"),
-        ("ledger", "/rounds/round/ledger/"),
-        ("ledger, each payment", "/rounds/round/ledger/?show=payments"),
+        ("money", "/rounds/round/money/"),
         ("activity", "/activity/"),
         ("a picture", f"/pictures/{image.pk}/?size=320"),
     ]
@@ -144,18 +143,16 @@ def platform_addresses() -> list[tuple[str, str]]:
         ("on a platform: round live", "/rounds/round/live/"),
         ("on a platform: HITs", "/rounds/round/hits/"),
         ("on a platform: answered HITs", "/review/?state=all"),
-        ("on a platform: ledger", "/rounds/round/ledger/"),
-        ("on a platform: costs", "/rounds/round/costs/"),
+        ("on a platform: money", "/rounds/round/money/"),
+        ("on a platform: costs", "/rounds/round/money/?costs=asked"),
         ("on a platform: prolong", "/rounds/round/prolong/"),
-        ("on a platform: audit", "/rounds/round/audit/"),
         ("on a platform: repair", "/rounds/round/audit/repair/"),
         ("on a platform: pay a submission", f"/submissions/{Assignment.objects.first().pk}/pay/"),
-        ("on a platform: calls", "/calls/"),
         ("on a platform: events", "/events/"),
     ]
 
 
-ON_PLATFORMS = {"round_costs", "round_prolong", "audit", "audit_repair", "submission_pay"}
+ON_PLATFORMS = {"round_prolong", "audit_repair", "submission_pay"}
 
 
 def other_addresses() -> Iterator[tuple[str, str]]:

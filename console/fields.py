@@ -1,10 +1,12 @@
 """Forms of the parameters of an act, and form fields of more than one section."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
 from django import forms
 from django.db.models import Model, QuerySet
+from django.http import QueryDict
 
 from console.uploads import LARGEST_UPLOAD
 from core.parameters import Parameters
@@ -62,3 +64,9 @@ class UploadField(forms.FileField):
                 f"The file is larger than {self.largest // 1024**2:,} MB. Import it with the command below."
             )
         return file
+
+
+def asking(**fields: forms.Field) -> Callable[[QueryDict | None, Any], forms.Form]:
+    """Return the ``form`` of an act that asks for these fields."""
+    asked = type("Asked", (forms.Form,), fields)
+    return lambda data, found: asked(data)

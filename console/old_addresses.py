@@ -9,6 +9,13 @@ OLD_ADDRESSES: dict[str, str] = {
     "jobs/": "activity",
     "pipeline/": "home",
     "webhooks/": "tokens",
+    "rounds/<slug:name>/controls/": "round_pairs",
+    "rounds/<slug:name>/workers/": "round_people",
+    "rounds/<slug:name>/ledger/": "round_money",
+    "rounds/<slug:name>/payments/": "round_money",
+    "rounds/<slug:name>/costs/": "round_money",
+    "rounds/<slug:name>/audit/": "round_money",
+    "calls/": "rounds",
 }
 """Old address → URL name of its page today, with the same arguments."""
 

@@ -39,9 +39,9 @@ PAGES: Mapping[type[Model], str] = {
 TABS: Mapping[type[Model], tuple[Tab, ...]] = {
     Round: (
         Tab("Overview", "round"),
-        Tab("Pairs", "hits"),
-        Tab("People", "round_workers"),
-        Tab("Money", "ledger"),
+        Tab("Pairs", "round_pairs"),
+        Tab("People", "round_people"),
+        Tab("Money", "round_money"),
         Tab("Results", "round_effect"),
     ),
     Version: (

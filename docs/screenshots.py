@@ -50,7 +50,7 @@ COCO = {
     "coco-pool": ["/pools/coco-pool/"],
     "coco-levels": ["/charts/round/coco-round/annotators/"],
     "coco-positives": ["/charts/version/coco-v1/positives/"],
-    "coco-ledger": ["/rounds/coco-round/ledger/"],
+    "coco-ledger": ["/rounds/coco-round/money/"],
 }
 """The same of the round over COCO's captions. Pages of single pairs are left out: there are no pictures to show."""
 

@@ -117,10 +117,10 @@ _KINDS = (
     SubjectKind(Gallery.objects.select_related("collection"), "gallery", address=lambda row: page_of(row.collection)),
     SubjectKind(Sample.objects.all(), "sample", lambda row: row.name, None),
     SubjectKind(
-        Outbox.objects.all(),
+        Outbox.objects.select_related("round"),
         "the platform call",
         lambda row: row.get_call_display(),
-        lambda row: reverse("calls"),
+        lambda row: reverse("round_money", args=[row.round.name]) if row.round else reverse("rounds"),
         "round",
     ),
     SubjectKind(

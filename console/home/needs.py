@@ -139,7 +139,7 @@ def _suspected_controls(round: Round | None) -> list[Need]:
         "round",
         round,
         lambda n, name: Need(
-            f"{counted(n, 'control')} under suspicion in {name}", f"{_page('controls', name)}?state=suspected"
+            f"{counted(n, 'control')} under suspicion in {name}", f"{_page('round_pairs', name)}?state=suspected"
         ),
     )
 
@@ -162,14 +162,22 @@ def _complete_rounds() -> Iterable[Need]:
         yield Need(f"{complete} is complete and still open. Close it{again}", _page("round", complete.name))
 
 
-def _calls(round: Round | None) -> Iterable[Need]:
-    calls = _of(Outbox.objects.all(), "round", round)
-    if n := calls.filter(state=Outbox.State.FAILED).count():
-        yield Need(f"{counted(n, 'platform call')} failed", reverse("calls"))
+def _calls(round: Round | None) -> list[Need]:
+    failed = Outbox.objects.filter(state=Outbox.State.FAILED)
     # These are retried automatically but have failed for some time.
-    waiting = calls.filter(state=Outbox.State.PENDING, created_at__lt=clock.now() - HELD_UP)
-    if n := waiting.exclude(error="").count():
-        yield Need(f"{counted(n, 'platform call')} could not be made yet", reverse("calls"))
+    waiting = Outbox.objects.filter(state=Outbox.State.PENDING, created_at__lt=clock.now() - HELD_UP).exclude(error="")
+    return [
+        *_by_round(failed, "round", round, lambda n, name: _of_calls(n, "failed", name)),
+        *_by_round(waiting, "round", round, lambda n, name: _of_calls(n, "could not be made yet", name)),
+    ]
+
+
+def _of_calls(n: int, what: str, name: str | None) -> Need:
+    """Return the need for calls of a round, or of none: each round of their platform shows those."""
+    of_round = f" of {name}" if name else ""
+    return Need(
+        f"{counted(n, 'platform call')}{of_round} {what}", _page("round_money", name) if name else reverse("rounds")
+    )
 
 
 def _drafts() -> Iterable[Need]:

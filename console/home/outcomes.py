@@ -161,8 +161,8 @@ _BY_STATE: Mapping[tuple[str, str], Leading] = {
     (look_at_import.name, Job.State.DONE): lambda job: JobLink("Look", reverse("import_look", args=[job.pk])),
     (pack.name, Job.State.FAILED): _back_to_pack,
     (measure_rankings.name, Job.State.DONE): lambda job: JobLink("Figures", reverse("benchmark", args=[job.pk])),
-    (audit.name, Job.State.DONE): _to(Round, param="round", page="audit"),
-    (repair.name, Job.State.DONE): _to(Round, param="round", page="audit"),
+    (audit.name, Job.State.DONE): _to(Round, param="round", page="round_money"),
+    (repair.name, Job.State.DONE): _to(Round, param="round", page="round_money"),
 }
 _BY_TASK: Mapping[str, Leading] = {
     LOADING: lambda job: JobLink("Home", reverse("home")),

@@ -16,7 +16,7 @@ COUNTED_AS_NEEDS = ("review", "rejection")
 BUTTONS = {
     "draft": ("Publish", "round_publish"),
     "ceiling": ("Raise the ceiling", "round_ceiling"),
-    "workers": ("Invitations", "invitations"),
+    "workers": ("Invite", "round_people"),
 }
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db.models import Count
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.views.decorators.cache import never_cache
@@ -19,12 +19,11 @@ from annotation.money.ledger import balances_of, owed_to_simulated
 from annotation.work.judgments import votes_in
 from annotation.work.pair_status import unfinished_pairs
 from annotation.work.standing import forecast_of, standing_of
-from annotation.work.worker_records import SORTS, WorkerLine, totals_of, workers_of
+from annotation.work.worker_records import WorkerLine, workers_of
 from console.home.needs import needs_of
 from console.kept_figures import CountingTurn, kept_if_slow
-from console.pagination import page_of
+from console.money.platform_status import is_on_platform
 from console.permissions import StaffRequest, members_only, researchers_only
-from console.platforms.platform_status import is_on_platform, on_platform
 from console.rounds.activity import activity_of
 from console.rounds.figures import level_bar, newest_answers, seat_bar, verdict_count, worth_of
 from console.rounds.hold_lines import holds_of_page
@@ -55,7 +54,6 @@ def round(request: StaffRequest, name: str) -> HttpResponse:
     environment = market_of(round.channel, round.environment) if round.channel else usable_markets()[0]
     aggregation = round.aggregations.first()
     live = _live(round, request.user, CountingTurn(at_once="count" in request.GET))
-    platform = on_platform(round)
     state = RoundState(round, live["standing"], balances_of([round])[round.pk], pauses_of([round])[round.pk])
     orders = orders_of(round)
     disputed = round.top_ups.for_disputes().exclude(pk__in=[one.top_up.pk for one in orders])
@@ -63,7 +61,7 @@ def round(request: StaffRequest, name: str) -> HttpResponse:
         "answer": RoundAnswer.model_validate(state),
         "environment": environment,
         "cost": quote(round, environment.channel).total,
-        "platform": platform,
+        "platform": is_on_platform(round),
         "can_pause": can_pause(round),
         "can_close": can_close(round),
         "is_paused": bool(state.paused_by),
@@ -98,26 +96,6 @@ def round_live(request: StaffRequest, name: str) -> JsonResponse:
     context = _live(round, request.user, CountingTurn(turn=True))
     html = render_to_string("console/rounds/_round_live.html", context, request)
     return JsonResponse({"live": round.state == "open" or context["counting"], "html": html})
-
-
-@members_only.reads
-def round_workers(request: HttpRequest, name: str) -> HttpResponse:
-    """All workers of a round with their sums; ``?sort=`` orders them."""
-    round = round_or_404(name)
-    asked = request.GET.get("sort", "")
-    sort = asked if asked in SORTS else "submitted"
-    workers = kept_if_slow(f"workers-of-round:{round.pk}:{sort}", partial(workers_of, round, sort=sort))
-    context = {
-        "round": round,
-        "task": task_type_of(round),
-        "platform": is_on_platform(round),
-        "sort": sort,
-        "rows": page_of(request, workers.figures),
-        "things": "workers",
-        "totals": totals_of(workers.figures),
-        "old_since": workers.old_since,
-    }
-    return render(request, "console/rounds/round_workers.html", context)
 
 
 @researchers_only.acts

@@ -1,27 +1,20 @@
-"""Publishing a round: environment, offer, cost and confirmation; invitations to it."""
+"""Publishing a round: environment, offer, cost and confirmation."""
 
 from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.cache import never_cache
 
-from annotation.judging.links import invitation_link
 from annotation.judging.wage_terms import wage_terms
-from annotation.models import Admission, Invitation
+from annotation.models import Admission
 from annotation.money.wages import Expectation, pilot_of
-from annotation.people.admission import make_invitations, places_left, revoke_invitations
 from annotation.people.consent import empty_words
-from console.pagination import page_of
 from console.permissions import StaffRequest, researchers_only
 from console.places import follow
-from console.refusals import refusals_as_messages
 from console.rounds.publishing_forms import AdmissionForm, OfferForm
 from core.errors import CounterpartError
 from core.models import Job
-from core.text import counted
-from core.untrusted import whole_number
 from core.work.jobs import open_once
 from crowd import jobs
 from crowd.calls.funds import ask_funds
@@ -45,37 +38,6 @@ def round_publish(request: StaffRequest, name: str) -> HttpResponse:
         return redirect("round", name)
     publish = _to_platform if environment.has_postings else _in_browser
     return publish(request, round, environment)
-
-
-@researchers_only.fills
-@never_cache
-def invitations(request: StaffRequest, name: str) -> HttpResponse:
-    """List a round's invitations, the unused ones with their links; on POST make more."""
-    round = get_object_or_404(Round, name=name, channel="browser")
-    trouble = ""
-    if request.method == "POST":
-        try:
-            number = whole_number(request.POST.get("count", ""), below=10**5) or 0
-            made = make_invitations(round, number, by=request.user.get_username())
-            messages.success(request, f"{counted(len(made), 'invitation')} made.")
-            return redirect("invitations", name)
-        except CounterpartError as error:
-            trouble = str(error)
-    page = page_of(request, round.invitations.select_related("used_by").order_by("-pk"))
-    lines = [(one, invitation_link(one) if one.state == Invitation.State.UNUSED else "") for one in page]
-    context = {"round": round, "rows": page, "lines": lines, "trouble": trouble, "left": places_left(round)}
-    context["things"] = "invitations"
-    context["unused"] = round.invitations.filter(used_by=None, revoked_at=None).count()
-    return render(request, "console/rounds/invitations.html", context, status=422 if trouble else 200)
-
-
-@researchers_only.acts
-def invitation_revoke(request: StaffRequest, name: str, invitation_id: int) -> HttpResponse:
-    round = get_object_or_404(Round, name=name, channel="browser")
-    with refusals_as_messages(request):
-        revoke_invitations(round, [invitation_id], by=request.user.get_username())
-        messages.success(request, f"Invitation {invitation_id} is void.")
-    return redirect("invitations", name)
 
 
 def _in_browser(request: StaffRequest, round: Round, environment: Market) -> HttpResponse:

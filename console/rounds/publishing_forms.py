@@ -9,7 +9,7 @@ from annotation.models import Admission, QualificationTest
 from annotation.money.wages import alike_rounds
 from console.fields import ParametersForm, choose
 from core.errors import CounterpartError, some_of
-from crowd.offers import LIFETIME_DAYS, Offer, offer_of
+from crowd.offers import Offer, offer_of
 from crowd.posting.publish_parameters import AdmissionParameters, TimeParameters
 from hits.models import Round
 
@@ -45,17 +45,6 @@ class AdmissionForm(ParametersForm):
             named = [str(self.fields[name].label or name) for name in self.errors]
             raise CounterpartError(f"Invalid value for {some_of(named)}: choose another, or leave it empty.")
         return AdmissionParameters(**self.chosen()).admission()
-
-
-class ProlongForm(forms.Form):
-    """For how long the postings of a round are to stay."""
-
-    days = forms.IntegerField(
-        initial=Offer.lifetime_days,
-        min_value=LIFETIME_DAYS[0],
-        max_value=LIFETIME_DAYS[1],
-        label="Days from now until they expire",
-    )
 
 
 class OfferForm(ParametersForm):

@@ -5,7 +5,6 @@ from django.urls import path
 from console.workers import views
 
 urlpatterns = [
-    path("rounds/<slug:name>/write/", views.round_write, name="round_write"),
     path("workers/", views.workers, name="workers"),
     path("workers/<slug:pseudonym>/", views.worker, name="worker"),
     path("workers/<slug:pseudonym>/exclude/", views.worker_exclude, name="worker_exclude"),

@@ -26,8 +26,8 @@ from console.permissions import StaffRequest, members_only, payers_only, steward
 from console.refusals import refusals_as_messages
 from core.errors import CounterpartError
 from core.text import counted
-from crowd.channels import CHANNELS, market_of, platforms
-from crowd.messages import LONGEST, address_of, recipients_of, write_once, write_to_round
+from crowd.channels import CHANNELS, market_of
+from crowd.messages import LONGEST, address_of, write_once
 from crowd.models import Message
 from dataset.secret_controls import has_role
 from evaluation.analyses.mimicry_analysis import FLAGGED
@@ -166,30 +166,6 @@ def worker_write(request: StaffRequest, pseudonym: str) -> HttpResponse:
         return "The message is being sent." if is_new else "This message was sent a moment ago; it is sent only once."
 
     return _asked(request, found, "console/workers/worker_write.html", context, act)
-
-
-@stewards_only.fills
-def round_write(request: StaffRequest, name: str) -> HttpResponse:
-    """Write to everybody who submitted work in a round: shows to whom, and sends once their number is confirmed."""
-    found = get_object_or_404(Round, name=name)
-    trouble = ""
-    words = {part: request.POST.get(part, "") for part in ("subject", "text")}
-    who = {"by": request.user.get_username()}
-    context: dict[str, Any] = {"round": found, "longest": LONGEST, "reachable": found.channel in platforms(), **words}
-    if request.method == "POST" and "change" not in request.POST:
-        try:
-            workers = recipients_of(found, **words, **who)
-            if request.POST.get("confirmed") == str(len(workers)):
-                sent = write_to_round(found, **words, **who)
-                messages.success(request, f"The message is being sent to {counted(len(sent), 'worker')}.")
-                return redirect("round", name)
-            if "confirmed" in request.POST:
-                trouble = "The list of recipients has changed since it was shown. Check it again."
-            context["recipients"] = workers
-        except CounterpartError as error:
-            trouble = str(error)
-    status = 422 if trouble else 200
-    return render(request, "console/workers/round_write.html", context | {"trouble": trouble}, status=status)
 
 
 @stewards_only.fills

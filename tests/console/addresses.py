@@ -26,8 +26,7 @@ WEBHOOKS = {
     *("webhook", "webhook_test", "webhook_secret", "webhook_switch", "webhook_remove", "delivery_send"),
 }
 OF_PLATFORMS = {
-    *("round_costs", "round_sync", "round_prolong"),
-    *("audit", "audit_start", "audit_repair", "round_calls_send"),
+    *("round_sync", "round_prolong", "audit_start", "audit_repair", "round_calls_send"),
 }
 GUARDED = {pattern.name: pattern for pattern in urls.urlpatterns if pattern.name not in OPEN_TO_ALL}
 ANY = {"int": 1, "slug": "any", "path": "any", "str": "any", "uuid": "00000000-0000-0000-0000-000000000000"}
@@ -76,14 +75,14 @@ def addresses_of_the_site(lasting_site) -> dict[str, str]:
         (("hit_preview",), ["zoo", "levels", "usual"]),
         (("preview_picture",), ["zoo", "levels", "usual", 1]),
         (("rehearsal_picture",), ["draft", 1]),
-        (("round", "round_live", "round_workers", "round_effect", "round_aggregate", "round_close"), ["open"]),
+        (("round", "round_live", "round_people", "round_effect", "round_aggregate", "round_close"), ["open"]),
         (("round_estimates", "round_add", "round_again", "round_turn", "round_pause"), ["open"]),
         (("round_idle", "round_judgments", "round_write", "round_captions", "round_top_up", "round_ceiling"), ["open"]),
-        (("hits", "controls", "invitations", "ledger", "ledger_csv", "payments", "payments_csv"), ["open"]),
+        (("round_pairs", "invitations", "round_money", "ledger_csv", "payments_mark", "payments_csv"), ["open"]),
         (("hit", "invitation_revoke"), ["open", 1]),
         (("control", "control_rule"), ["open", site.round.controls.first().pk]),
         (OF_PLATFORMS, ["there"]),
-        (("call_send", "call_settle"), [call]),
+        (("call_settle",), [call]),
         (("assignment", "assignment_decide", "assignment_bonus", "assignment_return"), [site.flagged.pk]),
         (("rejection_second", "rejection_drop", "rejection_reverse", "appeal_enter", "appeal_answer"), [1]),
         (("submission_pay",), [1]),

@@ -20,9 +20,9 @@ RESEARCHERS_DO = {
     *("round_rehearse", "rehearsal_picture", "rehearsals", "round_consent", "round_ceiling", "two_reviewers"),
     *("collection_import", "matches", "sample", "sample_captions", "test", "test_items", "version_score"),
     *("batch_undo", "rename", "import_look"),
-    *("round_top_up", "round_judgments", "benchmarks", "run_register", "run_score", "round_pause", "round_costs"),
+    *("round_top_up", "round_judgments", "benchmarks", "run_register", "run_score", "round_pause"),
     *("version_export", "version_measure", "version_verify", "chart_measure"),
-    *("round_sync", "round_prolong", "audit_start", "audit_repair", "call_send", "call_settle", "round_calls_send"),
+    *("round_sync", "round_prolong", "audit_start", "audit_repair", "call_settle", "round_calls_send"),
 }
 REVIEWERS_DO = {
     *("assignment_decide", "assignment_bonus", "assignment_return"),
@@ -31,7 +31,7 @@ REVIEWERS_DO = {
     *("appeal_enter", "appeal_answer", "submission_pay", "control_rule"),
 }
 ADMINS_DO = {
-    *("doctor", "release", "version_publish", "version_withdraw", "payments", "payments_csv", "worker_forget"),
+    *("doctor", "release", "version_publish", "version_withdraw", "payments_mark", "payments_csv", "worker_forget"),
     *("staff", "person", "person_active", "person_link"),
 }
 # Researchers and reviewers both.
@@ -127,7 +127,7 @@ def test_researchers_and_reviewers_look_after_workers(researcher, reviewer, addr
 
 
 def test_whom_to_pay_and_who_works_here_is_shown_to_admins_only(member, researcher, reviewer, releaser, addresses):
-    for name in ("payments", "payments_csv", "staff"):
+    for name in ("payments_csv", "staff"):
         seen = [one.get(addresses[name]).status_code for one in (member, researcher, reviewer, releaser)]
         assert seen == [403, 403, 403, 200], name
 
@@ -138,7 +138,7 @@ def test_an_admin_is_kept_from_nothing(releaser, addresses):
 
 
 def test_what_changes_something_is_not_done_by_a_link(releaser):
-    of_rounds = ("round_pause", "round_sync", "audit_start", "round_calls_send", "call_send")
+    of_rounds = ("round_pause", "round_sync", "audit_start", "round_calls_send", "call_settle")
     of_people = ("assignment_decide", "worker_readmit", "worker_resume", "person_active", "person_link")
     for name in ("job_cancel", *of_rounds, *of_people):
         assert releaser.get(address(name)).status_code == 405, name

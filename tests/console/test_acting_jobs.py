@@ -94,9 +94,8 @@ def test_more_than_the_top_up_that_was_confirmed_is_not_paid(author):
     made = make_round(make_collection("long", images=26), "long", hits=6)
     for _ in range(5):
         answer_rightly(made)
-    refused = page.post("/rounds/long/top-up/", {"confirmed": "0.01"}, follow=True)
-    assert "cost has changed" in refused.text
-    page.post("/rounds/long/top-up/")
+    assert "cost has changed" in page.post("/rounds/long/top-up/", {"shown": "0.01"}, follow=True).text
+    page.post("/rounds/long/top-up/", {"shown": "3.00"})
     answer_rightly(made)
     assert "more than the $3.00" in run(Job.objects.get())
     assert not Payment.objects.filter(kind="bonus").exists()

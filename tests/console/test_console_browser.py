@@ -38,7 +38,8 @@ PAGES = [
     "/rounds/",
     "/rounds/open/",
     "/rounds/draft/",
-    "/rounds/open/workers/",
+    "/rounds/open/people/",
+    "/rounds/open/hits/",
     "/rounds/open/hits/1/",
     "/rounds/draft/rehearse/",
     "/rounds/draft/rehearsals/",
@@ -68,8 +69,7 @@ PAGES = [
     "/rounds/draft/judgments/",
     "/pools/pool/pack/",
     "/benchmarks/",
-    "/rounds/there/ledger/",
-    "/rounds/there/audit/",
+    "/rounds/there/money/",
     "/rounds/there/audit/repair/",
     "/workers/",
     "/workers/{worker}/",
@@ -203,7 +203,7 @@ def test_a_round_is_published_on_a_platform_without_scripts_and_with_the_keyboar
 
 def test_tables_are_cards_on_a_phone_and_stay_tables_for_screen_readers(phone, live_server, site):
     log_in(phone, live_server.url)
-    phone.goto("/rounds/open/workers/")
+    phone.goto("/rounds/open/people/")
     controls = phone.locator("[data-label='Controls right']").first
     controls.scroll_into_view_if_needed()
     assert controls.bounding_box()["x"] + controls.bounding_box()["width"] <= 390

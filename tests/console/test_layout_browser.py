@@ -144,11 +144,10 @@ def test_no_list_of_fifty_rows_is_longer_than_five_screens_of_a_phone(wide, phon
     transaction.atomic(record_each)("submitted", work, actor="worker")
     log_in(phone, live_server.url)
     heights = {}
-    ledger = "/rounds/round-1/ledger/"
     item = wide.hits.first().items.first()
     queries = (f"/images/{item.image_id}/", f"/captions/{item.caption_id}/")
     pairs = ("/pools/pool/pairs/", "/rounds/round-1/pairs/")
-    for path in ("/", "/rounds/round-1/", "/rounds/round-1/workers/", ledger, f"{ledger}?show=payments", "/workers/",
+    for path in ("/", "/rounds/round-1/", "/rounds/round-1/people/", "/rounds/round-1/money/", "/workers/",
                  "/events/", *queries, *pairs):  # fmt: skip
         answer = phone.goto(path)
         assert answer is not None, path

@@ -191,7 +191,7 @@ def test_no_call_reveals_controls_of_an_open_round_to_any_role(secret, role, db)
 def test_pages_show_controls_to_each_role(reviewer, researcher, secret):
     (positive, _) = secret.items[2:]
     for client in (reviewer, researcher):
-        assert positive.caption.text in client.get("/rounds/secret/controls/").text
+        assert positive.caption.text in client.get("/rounds/secret/hits/?show=controls").text
         assert positive.caption.text in client.get("/rounds/secret/hits/1/").text
         assert client.get("/versions/v2/files/pairs.csv").status_code == 200
 
@@ -211,4 +211,4 @@ def test_controls_of_a_closed_round_are_shown_to_every_account(member, secret):
     lines = caller.get("/rounds/secret/judgments").json()["results"]
     assert [line["control"] for line in lines] == ["", "", "positive", "negative"]
     assert caller.get(f"/retrievals/{secret.site.retrieval.pk}/lists").status_code == 200
-    assert member.get("/rounds/secret/controls/").status_code == 200
+    assert member.get("/rounds/secret/hits/?show=controls").status_code == 200

@@ -237,7 +237,7 @@ def test_the_refusal_of_an_export_says_why_there_are_no_captions(caption_round, 
 
 
 def test_the_captions_are_downloaded_from_the_rounds_page(accepted, member, stranger):
-    assert "/rounds/written/captions/" in member.get("/rounds/written/").text
+    assert "/rounds/written/captions/" in member.get("/rounds/written/hits/").text
     file = b"".join(member.get("/rounds/written/captions/").streaming_content).decode()
     assert [json.loads(line)["text"] in file for line in file.splitlines()] == [True] * 6
     assert stranger.get("/rounds/written/captions/").status_code == 302

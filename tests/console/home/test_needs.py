@@ -28,9 +28,9 @@ def test_calls_that_failed_or_wait_for_long_after_an_error_are_listed(platform, 
     Outbox.objects.update(state="pending", error="Insufficient funds.")
     assert needed() == {}
     Outbox.objects.update(created_at=timezone.now() - timedelta(minutes=11))
-    assert needed() == {"1 platform call could not be made yet": "/calls/"}
+    assert needed() == {"1 platform call of round-1 could not be made yet": "/rounds/round-1/money/"}
     Outbox.objects.update(state="failed")
-    assert needed() == {"1 platform call failed": "/calls/"}
+    assert needed() == {"1 platform call of round-1 failed": "/rounds/round-1/money/"}
 
 
 def test_a_round_that_is_not_synced_is_listed_with_the_state_of_the_worker(platform, db):

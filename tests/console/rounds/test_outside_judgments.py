@@ -76,5 +76,5 @@ def test_the_folder_of_a_potato_project_comes_as_a_zip_file(upload, again):
 
 def test_an_open_round_takes_none_and_says_so(researcher, site):
     assert "The round is open" in researcher.get("/rounds/open/judgments/").text
-    assert "/rounds/open/judgments/" not in researcher.get("/rounds/open/").text
-    assert "/rounds/draft/judgments/" in researcher.get("/rounds/draft/").text
+    assert "/rounds/open/judgments/" not in researcher.get("/rounds/open/hits/").text
+    assert "/rounds/draft/judgments/" in researcher.get("/rounds/draft/hits/").text

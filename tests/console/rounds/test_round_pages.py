@@ -15,7 +15,7 @@ from annotation.work.leases import lease_seat
 from console import kept_figures
 from console.home.needs import needs_of_all_rounds
 from console.pagination import page_of
-from console.rounds import progress_pages
+from console.rounds import people_page
 from core.models import Event, Job
 from core.progress import silent
 from crowd.posting.publication import close_round
@@ -38,7 +38,7 @@ def test_a_round_shows_how_it_goes(researcher, db):
     assert (quality.timing.active, quality.dollars_an_hour) == (300, Decimal("7.8"))
     assert quality.levels == {1: 2, 2: 0, 3: 0, 4: 0}
     assert quality.alpha is None  # of one vote a pair
-    workers = researcher.get("/rounds/round-1/workers/")
+    workers = researcher.get("/rounds/round-1/people/")
     (line,) = workers.context["rows"]
     assert line.controls.weight == 0.5  # 2 of 2: 2 · 3/4 − 1
     assert '<td class="n">50%</td>' in workers.text
@@ -60,10 +60,10 @@ def test_workers_are_sorted_as_the_address_says(researcher, db):
     made = make_round(hits=2)
     workers = {"wrong": answer_wrongly(made).worker, "right": answer_rightly(made).worker}
     for sort, first in (("flagged", "wrong"), ("accepted", "right"), ("quality", "wrong")):
-        page = researcher.get("/rounds/round-1/workers/", {"sort": sort})
+        page = researcher.get("/rounds/round-1/people/", {"sort": sort})
         assert page.context["rows"][0].pseudonym == workers[first].pseudonym, sort
         assert page.text.count("aria-sort") == 1
-    assert researcher.get("/rounds/round-1/workers/", {"sort": "nonsense"}).context["sort"] == "submitted"
+    assert researcher.get("/rounds/round-1/people/", {"sort": "nonsense"}).context["sort"] == "flagged"
 
 
 def test_a_job_counts_the_votes_by_the_chosen_method(researcher, db, commit):
@@ -145,14 +145,14 @@ def test_workers_who_need_a_look_are_on_the_page_with_the_reasons(researcher, db
         wrong.worker.pseudonym: ["1 HIT flagged", evidence[0]["sentence"]],
         right.worker.pseudonym: ["paused in this round"],
     }
-    assert len(researcher.get("/rounds/round-1/workers/").context["rows"]) == 3
+    assert len(researcher.get("/rounds/round-1/people/").context["rows"]) == 3
 
 
 def test_the_sums_of_workers_are_over_all_their_pages(researcher, db, monkeypatch):
     made = make_round(hits=3)
     answer_rightly(made), answer_wrongly(made), answer_rightly(made)
-    monkeypatch.setattr(progress_pages, "page_of", partial(page_of, size=1))
-    page = researcher.get("/rounds/round-1/workers/")
+    monkeypatch.setattr(people_page, "page_of", partial(page_of, size=1))
+    page = researcher.get("/rounds/round-1/people/")
     totals = page.context["totals"]
     assert len(page.context["rows"]) == 1
     assert (totals.submitted, totals.accepted, totals.flagged, totals.seconds) == (3, 2, 1, 300)
@@ -228,7 +228,7 @@ def test_a_round_counts_unfinished_pairs_and_added_hits(researcher):
 def test_idle_leases_are_ended_once_that_is_confirmed(researcher, db):
     lease = lease_seat(make_round(hits=2), worker=make_worker())
     assert "/rounds/round-1/idle/" in researcher.get("/rounds/round-1/").text
-    assert researcher.get("/rounds/round-1/idle/").context["idle"] == 1
+    assert "1 HIT is held" in researcher.get("/rounds/round-1/idle/").text
     lease.refresh_from_db()
     assert lease.state == "leased"
     researcher.post("/rounds/round-1/idle/")

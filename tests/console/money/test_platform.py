@@ -37,14 +37,14 @@ def press(client, commit, address: str, **fields) -> Job:
 
 
 def test_a_round_shows_its_state_on_the_platform_and_offers_acts_to_researchers(member, researcher, half_judged):
-    page = member.get("/rounds/round-1/").text
+    page = member.get("/rounds/round-1/money/").text
     answer = strip_tags(page)
     assert "On MTurk, emulator" in answer
     assert "no real money" in answer
     assert "1 approved" in answer
     assert "1 new submission, 1 stored" in answer
     assert "/judge/join/" not in answer
-    offered = researcher.get("/rounds/round-1/").text
+    offered = researcher.get("/rounds/round-1/money/").text
     for act in ("Sync now", "/rounds/round-1/prolong/"):
         assert (act in page, act in offered) == (False, True)
 
@@ -69,11 +69,11 @@ def test_an_audit_of_two_sides_that_agree_says_so_and_has_nothing_to_confirm(
     researcher, half_judged, rehearsal, commit
 ):
     Job.objects.create(title="Audit", task="console.tasks.audit", params={"round": "another"}, state="running")
-    answer = researcher.get("/rounds/round-1/audit/")
-    assert ("Not compared yet." in answer.text, answer.context["job"]) == (True, None)
+    answer = researcher.get("/rounds/round-1/money/")
+    assert ("Not compared yet." in answer.text, answer.context["platform"]["books"]["job"]) == (True, None)
     assert press(researcher, commit, "audit/start").message == "No differences."
-    assert "No differences." in researcher.get("/rounds/round-1/audit/").text
-    assert researcher.get("/rounds/round-1/audit/repair/").url == "/rounds/round-1/audit/"
+    assert "No differences." in researcher.get("/rounds/round-1/money/").text
+    assert "/audit/repair/" not in researcher.get("/rounds/round-1/money/").text
     rehearsal.fault(kind="reset", operation="ListHITs")
     job = press(researcher, commit, "audit/start")
     assert job.state == "failed"
@@ -83,13 +83,13 @@ def test_an_audit_of_two_sides_that_agree_says_so_and_has_nothing_to_confirm(
 def test_looking_names_the_differences_and_mends_nothing(researcher, half_judged, commit):
     Payment.objects.update(state="owed", paid_at=None)
     job = press(researcher, commit, "audit/start")
-    page = researcher.get("/rounds/round-1/audit/").text
+    page = researcher.get("/rounds/round-1/money/").text
     assert "record the payment" in page
-    assert "Repair 1 difference" in page
-    assert "/rounds/round-1/audit/" in researcher.get(f"/jobs/{job.pk}/").text
+    assert "/rounds/round-1/audit/repair/" in page
+    assert "/rounds/round-1/money/" in researcher.get(f"/jobs/{job.pk}/").text
     earlier = Audit.objects.get().pk
     press(researcher, commit, "audit/start")
-    answer = researcher.post("/rounds/round-1/audit/repair/", {"audit": earlier}, follow=True)
+    answer = researcher.post("/rounds/round-1/audit/repair/", {"shown": earlier}, follow=True)
     assert "The books were compared again." in answer.text
     assert Payment.objects.get().state == "owed"
 
@@ -99,11 +99,10 @@ def test_repairing_does_once_confirmed_what_was_named_and_nothing_that_came_late
 ):
     rehearsal.work(rehearsal.hits()[1], rehearsal.worker())
     press(researcher, commit, "audit/start")
-    asked = researcher.get("/rounds/round-1/audit/repair/")
-    assert "collect it" in asked.text
+    assert "collect it" in researcher.get("/rounds/round-1/money/").text
     assert Visit.objects.listed().count() == 1
     Payment.objects.update(state="owed", paid_at=None)
-    job = press(researcher, commit, "audit/repair", audit=asked.context["audit"].pk)
+    job = press(researcher, commit, "audit/repair", shown=Audit.objects.get().pk)
     assert job.message.startswith("1 of 1 difference repaired.")
     assert Visit.objects.listed().count() == 2
     assert Event.objects.get(verb="repaired").actor == "researcher"
@@ -134,12 +133,10 @@ def refused(platform) -> Round:
 
 def test_failed_calls_are_shown_without_platform_ids(releaser, refused):
     pseudonym = WorkerIdentity.objects.get().worker.pseudonym
-    for path in ("/rounds/round-1/", "/calls/?round=round-1"):
-        page = releaser.get(path).text
-        assert pseudonym in page, path
-        assert "ASECRET1" not in page, path
-    (troubled,) = releaser.get("/rounds/round-1/").context["platform"].troubled_calls
-    assert (troubled["state"], troubled["call"], troubled["n"]) == ("failed", "put a HIT on the platform", 2)
+    page = releaser.get("/rounds/round-1/money/")
+    assert page.text.count(pseudonym) == 2
+    assert "ASECRET1" not in page.text
+    assert [call.state for call, _ in page.context["platform"]["calls"]] == ["failed", "failed"]
 
 
 def test_the_event_log_has_no_platform_ids(member, platform):
@@ -160,20 +157,11 @@ def test_failed_calls_of_a_round_are_sent_again(researcher, refused, commit):
     assert "No call has failed." in researcher.post("/rounds/round-1/calls/send/", follow=True).text
 
 
-def test_one_failed_call_is_sent_again_once(researcher, refused, commit):
-    row = Outbox.objects.first()
-    with commit(execute=True):
-        assert "is being retried" in researcher.post(f"/calls/{row.pk}/send/", follow=True).text
-    row.refresh_from_db()
-    assert row.state == "done"
-    assert "Nothing was changed" in researcher.post(f"/calls/{row.pk}/send/", follow=True).text
-
-
 def test_a_submission_that_could_not_be_taken_in_is_paid_by_a_named_person(reviewer, platform, commit):
     flagged(posted())
     Assignment.objects.update(state="leased", seat=None, problem="The platform lists another answer than before.")
     work = Assignment.objects.get()
-    assert f"/{work.pk}/pay/" in reviewer.get("/rounds/round-1/").text
+    assert f"/{work.pk}/pay/" in reviewer.get("/rounds/round-1/money/").text
     refused = reviewer.post(f"/submissions/{work.pk}/pay/", {"reason": " "})
     assert refused.status_code == 422
     assert not Payment.objects.exists()
@@ -196,9 +184,9 @@ def test_a_rounds_page_asks_no_more_for_more_postings_and_calls(member, platform
     Outbox.objects.update(state="failed", error="Refused.")
     counts = []
     for made in (few, many):
-        member.get(f"/rounds/{made.name}/")
+        member.get(f"/rounds/{made.name}/money/")
         with CaptureQueriesContext(connection) as asked:
-            assert member.get(f"/rounds/{made.name}/").status_code == 200
+            assert member.get(f"/rounds/{made.name}/money/").status_code == 200
         counts.append(len(asked))
     assert counts[0] == counts[1] <= 69
 
@@ -210,16 +198,17 @@ def test_what_a_longer_life_of_the_postings_means_is_shown_before_it_is_confirme
     researcher, half_judged, commit, monkeypatch
 ):
     expiry = Posting.objects.get(hit__number=2).expires_at
-    assert "Set aside again" not in researcher.get("/rounds/round-1/prolong/").text
-    for days in ("0", "366", "x", ""):
-        assert researcher.post("/rounds/round-1/prolong/", {"days": days}).status_code == 422, days
-    shown = researcher.get("/rounds/round-1/prolong/?days=30").text
-    assert "1, with 1 open answer set<" in shown
-    assert "$0.00, fees included" in shown
+    for days, status in (("0", 409), ("366", 409), ("x", 422), ("", 422)):
+        assert researcher.post("/rounds/round-1/prolong/", {"days": days}).status_code == status, days
+    shown = researcher.post("/rounds/round-1/prolong/", {"days": "30"})
+    assert "1 posting with 1 open answer set" in shown.text
+    assert "$0.00 set aside, fees included" in shown.text
     assert not Outbox.objects.filter(call="prolong").exists()
     pressed = timezone.now()
     with commit(execute=True):
-        answer = researcher.post("/rounds/round-1/prolong/", {"days": "30"}, follow=True)
+        answer = researcher.post(
+            "/rounds/round-1/prolong/", {"days": "30", "shown": shown.context["shown"].key}, follow=True
+        )
     assert "1 posting stays until" in answer.text
     assert Posting.objects.get(hit__number=2).expires_at > expiry
     assert Event.objects.filter(verb="prolonged", actor="researcher").count() == 1
@@ -229,7 +218,7 @@ def test_what_a_longer_life_of_the_postings_means_is_shown_before_it_is_confirme
     assert Outbox.objects.get(call="prolong").state == "done"
     Round.objects.update(closed_at=timezone.now())
     answer = researcher.post("/rounds/round-1/prolong/", {"days": "60"})
-    assert (answer.status_code, "is not open on a platform" in answer.text) == (422, True)
+    assert (answer.status_code, "is not open on a platform" in answer.text) == (409, True)
 
 
 def test_an_audit_counts_all_differences_and_stores_the_first(platform, db, monkeypatch):

@@ -65,9 +65,8 @@ def test_an_unclear_bonus_is_settled_on_the_page_of_calls(
     while not Outbox.objects.filter(state="failed").exists():
         sync(half_judged, commit)
     row = Outbox.objects.get(state="failed")
-    page = researcher.get("/calls/").text
+    page = researcher.get(f"/rounds/{half_judged}/money/").text
     assert "It was not: pay it" in page
-    assert f"/calls/{row.pk}/send/" not in page
     assert "Choose whether it was paid." in researcher.post(f"/calls/{row.pk}/settle/", {}, follow=True).text
     row.refresh_from_db()
     assert row.state == "failed"
@@ -119,7 +118,7 @@ def test_a_pause_on_the_platform_is_shown_with_the_act_on_page_home_and_api(half
 
 def test_costs_agree_with_prolifics_calculator_and_wallet(half_judged, rehearsal, researcher, capsys):
     before = Outbox.objects.count()
-    page = researcher.get(f"/rounds/{half_judged}/costs/").text
+    page = researcher.get(f"/rounds/{half_judged}/money/?costs").text
     assert "$8.40" in page  # three places of 2.00, with 33.3% and 20% tax on that
     capsys.readouterr()
     call_command("ledger", half_judged.name, platform=True, json=True)
@@ -133,7 +132,7 @@ def test_costs_agree_with_prolifics_calculator_and_wallet(half_judged, rehearsal
     (worker,) = json.loads(capsys.readouterr().out)["workers"]
     assert (worker["rewards"], worker["base"], worker["extra"]) == (1, "2.00", "0.00")
     rehearsal.fault(kind="status", status=503, body="json", probability=1)
-    page = researcher.get(f"/rounds/{half_judged}/costs/")
+    page = researcher.get(f"/rounds/{half_judged}/money/?costs")
     assert (page.status_code, page.text.count("unknown"), "503" in page.text) == (200, 2, True)
 
 
