@@ -46,7 +46,6 @@ ELSEWHERE = (
     Entry("Add an annotator", "annotator_add", researchers_only),
     Entry("Plan a round", "round_plan", researchers_only),
     Entry("Staff", "staff", admins_only),
-    Entry("Calls to platforms", "calls"),
     Entry("All calls of the API", "api_reference"),
 )
 
