@@ -9,7 +9,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 
 from annotation.work.written_captions import as_lines, captions_of
-from console.pagination import count_of, page_of
+from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.places import follow, show
 from console.review.answer_sheets import pairs_of
@@ -36,7 +36,7 @@ def round_pairs(request: StaffRequest, name: str) -> HttpResponse:
     if request.GET.get("show") == "controls" or state in Control.State.values:
         return _tab(request, found, "controls", listed_controls(request, found, state))
     hits = found.hits.filter(seats__state=state).distinct() if state in Seat.State.values else found.hits.all()
-    rows = page_of(request, hits.prefetch_related("seats").annotate(n_items=count_of(Item, "hit")))
+    rows = page_of(request, hits.prefetch_related("seats"), size=200)
     return _tab(request, found, "hits", {"rows": rows, "state": state, "states": Seat.State.values})
 
 
