@@ -26,123 +26,89 @@ from annotation.models import (
     TestAttempt,
     Worker,
 )
-from console.places import page_of
+from console.places import PAGES, page_of
 from core.models import Event, Job
 from core.text import counted
 from corpus.models import Collection, Gallery, Sample
 from crowd.models import Outbox, Posting
 from dataset.models import Review, Version
 from evaluation.models import Run
-from hits.models import Control, Round, Seat
+from hits.models import HIT, Control, Round, Seat
 from integrations.models import Token, Webhook
 from mitl.models import Annotator, Pool, Retrieval
 
 
 class SubjectKind(NamedTuple):
-    """How rows of a model are named: ``word`` before the name, which links to a page unless ``address`` gives none.
-    ``of_round`` is the path to the round that a row belongs to."""
+    """How rows of a model are named: ``word`` before the name of the row that ``named_by`` leads to, itself unless
+    given. ``of_round`` is the path to the round that a row belongs to, ``related`` what its name needs."""
 
-    rows: QuerySet[Any]
+    model: type[Model]
     word: str = ""
-    name: Callable[[Any], str] = str
-    address: Callable[[Any], str] | None = page_of
+    named_by: str = ""
     of_round: str = ""
-
-
-def _round_name(row: Any) -> str:
-    return str(row.round)
-
-
-def _to_round(row: Any) -> str:
-    return page_of(row.round)
-
-
-def _of_hit(row: Any) -> str:
-    return f"{row.hit} of {row.hit.round}"
-
-
-def _to_hit(row: Any) -> str:
-    return reverse("hit", args=[row.hit.round.name, row.hit.number])
-
-
-def _of_work(row: Any) -> str:
-    return _of_hit(row.assignment)
-
-
-def _to_work(row: Any) -> str:
-    return page_of(row.assignment)
-
-
-def _to_posting(row: Any) -> str:
-    return _to_hit(row) if row.hit else _to_round(row)
-
-
-def _reviewed(row: Any) -> str:
-    if row.image_id and row.caption_id:
-        return "a pair"
-    return "a picture" if row.image_id else "a caption"
-
-
-def _to_review(row: Any) -> str:
-    if row.image_id and row.caption_id:
-        return reverse("pair", args=[row.image_id, row.caption_id])
-    return reverse("image", args=[row.image_id]) if row.image_id else reverse("caption", args=[row.caption_id])
+    related: tuple[str, ...] = ()
 
 
 IN_HIT = "hit__round"
 OF_WORK = "assignment__hit__round"
 _KINDS = (
-    SubjectKind(Round.objects.all(), "round"),
-    SubjectKind(
-        Control.objects.select_related("round"),
-        "a control of round",
-        _round_name,
-        lambda row: reverse("control", args=[row.round.name, row.pk]),
-        "round",
-    ),
-    SubjectKind(Seat.objects.select_related(IN_HIT), "a seat of", _of_hit, _to_hit, IN_HIT),
-    SubjectKind(Assignment.objects.select_related(IN_HIT), "", _of_hit, page_of, IN_HIT),
-    SubjectKind(Invitation.objects.select_related("round"), "an invitation to", _round_name, _to_round, "round"),
-    SubjectKind(Participant.objects.select_related("round"), "round", _round_name, _to_round, "round"),
-    SubjectKind(
-        Payment.objects.select_related(OF_WORK), "", lambda row: f"${row.amount} for {_of_work(row)}", _to_work, "round"
-    ),
-    SubjectKind(QualificationTest.objects.all(), "test", address=None),
-    SubjectKind(Report.objects.select_related(OF_WORK), "an item of", _of_work, _to_work, OF_WORK),
-    SubjectKind(TestAttempt.objects.select_related("test"), "test", lambda row: str(row.test), None),
-    SubjectKind(Worker.objects.all(), "worker", lambda row: row.pseudonym),
-    SubjectKind(User.objects.all(), address=None),
-    SubjectKind(Job.objects.select_related("created_by"), "the job", lambda row: row.title),
-    SubjectKind(Collection.objects.all(), "collection"),
-    SubjectKind(Gallery.objects.select_related("collection"), "gallery", address=lambda row: page_of(row.collection)),
-    SubjectKind(Sample.objects.all(), "sample", lambda row: row.name, None),
-    SubjectKind(
-        Outbox.objects.select_related("round"),
-        "the platform call",
-        lambda row: row.get_call_display(),
-        lambda row: reverse("round_money", args=[row.round.name]) if row.round else reverse("rounds"),
-        "round",
-    ),
-    SubjectKind(
-        Posting.objects.select_related("hit", "round"),
-        "the posting of",
-        lambda row: f"{row.hit} of {row.round}" if row.hit else str(row.round),
-        _to_posting,
-        "round",
-    ),
-    SubjectKind(Review.objects.all(), "", _reviewed, _to_review),
-    SubjectKind(Version.objects.all(), "version"),
-    SubjectKind(Run.objects.all(), "the run of", lambda row: row.model),
-    SubjectKind(Token.objects.all(), "the token", address=None),
-    SubjectKind(Webhook.objects.all(), "the webhook to", address=None),
-    SubjectKind(Annotator.objects.all(), "annotator"),
-    SubjectKind(Pool.objects.all(), "pool"),
-    SubjectKind(
-        Retrieval.objects.select_related("annotator", "collection"),
-        address=lambda row: f"{page_of(row.annotator)}?retrieval={row.pk}",
-    ),
+    SubjectKind(Round, "round"),
+    SubjectKind(Control, "a control of round", "", "round", ("round",)),
+    SubjectKind(Seat, "a seat of", "hit", IN_HIT, (IN_HIT,)),
+    SubjectKind(Assignment, "", "", IN_HIT, (IN_HIT,)),
+    SubjectKind(Invitation, "an invitation to", "round", "round", ("round",)),
+    SubjectKind(Participant, "round", "round", "round", ("round",)),
+    SubjectKind(Payment, "", "", "round", (OF_WORK,)),
+    SubjectKind(QualificationTest, "test"),
+    SubjectKind(Report, "an item of", "assignment", OF_WORK, (OF_WORK,)),
+    SubjectKind(TestAttempt, "test", "test", "", ("test",)),
+    SubjectKind(Worker, "worker"),
+    SubjectKind(User),
+    SubjectKind(Job, "the job", related=("created_by",)),
+    SubjectKind(Collection, "collection"),
+    SubjectKind(Gallery, "gallery", related=("collection",)),
+    SubjectKind(Sample, "sample"),
+    SubjectKind(Outbox, "the platform call", "", "round", ("round",)),
+    SubjectKind(Posting, "the posting of", "", "round", ("hit", "round")),
+    SubjectKind(Review),
+    SubjectKind(Version, "version"),
+    SubjectKind(Run, "the run of"),
+    SubjectKind(Token, "the token"),
+    SubjectKind(Webhook, "the webhook to"),
+    SubjectKind(Annotator, "annotator"),
+    SubjectKind(Pool, "pool"),
+    SubjectKind(Retrieval, related=("annotator", "collection")),
 )
-KINDS = {kind.rows.model._meta.label_lower: kind for kind in _KINDS}
+KINDS = {kind.model._meta.label_lower: kind for kind in _KINDS}
+NAMES: Mapping[type[Model], Callable[[Any], tuple[str, str]]] = {
+    Assignment: lambda row: (f"{row.hit} of {row.hit.round}", page_of(row)),
+    HIT: lambda row: (f"{row} of {row.round}", reverse("hit", args=[row.round.name, row.number])),
+    Posting: lambda row: _named(row.hit or row.round),
+    Control: lambda row: (row.round.name, reverse("control", args=[row.round.name, row.pk])),
+    Payment: lambda row: (f"${row.amount} for {_named(row.assignment)[0]}", page_of(row.assignment)),
+    Review: lambda row: _reviewed(row),
+    Outbox: lambda row: (row.get_call_display(), reverse("round_money", args=[row.round.name]) if row.round else ""),
+    Retrieval: lambda row: (str(row), f"{page_of(row.annotator)}?retrieval={row.pk}"),
+    Gallery: lambda row: (str(row), page_of(row.collection)),
+    Job: lambda row: (row.title, page_of(row)),
+    Run: lambda row: (row.model, page_of(row)),
+}
+"""Kind of row → its name and the address of its page, where these are not its text and that of ``places``."""
+
+
+def _named(row: Any) -> tuple[str, str]:
+    """Return the name of a row, and the address of its page; empty without one."""
+    if name := NAMES.get(type(row)):
+        return name(row)
+    return str(row), page_of(row) if type(row) in PAGES else ""
+
+
+def _reviewed(row: Review) -> tuple[str, str]:
+    if row.image_id and row.caption_id:
+        return "a pair", reverse("pair", args=[row.image_id, row.caption_id])
+    if row.image_id:
+        return "a picture", reverse("image", args=[row.image_id])
+    return "a caption", reverse("caption", args=[row.caption_id])
 
 
 def subjects_of(events: Sequence[Event]) -> list[SafeString | str]:
@@ -151,11 +117,12 @@ def subjects_of(events: Sequence[Event]) -> list[SafeString | str]:
     for event in events:
         model, _, key = event.subject.partition(":")
         keys[model].add(key)
-    rows = {model: _rows(KINDS[model].rows, some) for model, some in keys.items() if model in KINDS}
+    rows = {model: _rows(KINDS[model], some) for model, some in keys.items() if model in KINDS}
     return [_what(event, rows) for event in events]
 
 
-def _rows(rows: QuerySet[Any], keys: set[str]) -> dict[str, Any]:
+def _rows(kind: SubjectKind, keys: set[str]) -> dict[str, Any]:
+    rows = kind.model._default_manager.select_related(*(kind.related or (None,)))
     try:
         return {str(row.pk): row for row in rows.filter(pk__in=keys)}
     except (ValueError, ValidationError):  # not a key of this model
@@ -169,8 +136,9 @@ def _what(event: Event, rows: Mapping[str, Mapping[str, Model]]) -> SafeString |
     if kind is None or row is None:
         word = kind.word if kind and kind.word else model.partition(".")[2]
         return f"{word} {event.data.get('name', key)}"
-    name = format_html('<a href="{}">{}</a>', kind.address(row), kind.name(row)) if kind.address else kind.name(row)
-    what = format_html("{} {}", kind.word, name) if kind.word else name
+    name, page = _named(getattr(row, kind.named_by) if kind.named_by else row)
+    link = format_html('<a href="{}">{}</a>', page, name) if page else name
+    what = format_html("{} {}", kind.word, link) if kind.word else link
     if isinstance(row, Job) and row.created_by and row.created_by.get_username() != event.actor:
         return format_html("{}, which {} started", what, row.created_by)
     return what
@@ -184,7 +152,7 @@ def events_of(events: QuerySet[Event], *, by: str = "", round: Round | None = No
         about = Q(subject=f"hits.round:{round.pk}")
         for label, kind in KINDS.items():
             if kind.of_round:
-                theirs = kind.rows.model._default_manager.filter(**{kind.of_round: round}).order_by()
+                theirs = kind.model._default_manager.filter(**{kind.of_round: round}).order_by()
                 about |= Q(subject__in=theirs.values_list(Concat(Value(f"{label}:"), Cast("pk", CharField()))))
         events = events.filter(about)
     return events
