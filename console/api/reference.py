@@ -7,29 +7,20 @@ from console.api.idempotency import HEADER
 from console.api.site_api import api
 
 Described = dict[str, Any]
-KINDS = {
-    "date-time": "time",
-    "date": "date",
-    "uuid": "UUID",
-    "decimal": "decimal text",
-    "binary": "file",
-    "string": "text",
-}
 
 
 class DocumentedField(NamedTuple):
-    """A parameter of a call, or a field of its body or answer; ``kind`` describes its values in words."""
+    """A parameter of a call, or a field of its body."""
 
     name: str
-    kind: str
+    values: str
     about: str
-    default: str
     required: bool
 
 
 class Call(NamedTuple):
     """One call: ``takes`` are the parameters of its address and headers, without the Idempotency-Key, and of its body;
-    ``answers`` are the fields of its answer, or of each row of a list. ``brief`` is the first sentence of ``about``."""
+    ``answers`` are the names of the fields of its answer. ``brief`` is the first sentence of ``about``."""
 
     name: str
     method: str
@@ -39,9 +30,7 @@ class Call(NamedTuple):
     brief: str
     about: str
     takes: list[DocumentedField]
-    takes_file: bool
-    answers: list[DocumentedField]
-    is_list: bool
+    answers: list[str]
 
 
 @cache
@@ -56,17 +45,14 @@ def calls_by_subject() -> dict[str, list[Call]]:
 
 
 def _call(method: str, path: str, described: Described) -> Call:
-    body = described.get("requestBody", {}).get("content", {})
     about = " ".join(described["description"].split())
-    parameters = [
-        _part(one["name"], one["schema"] | {"description": one.get("description", "")}, one.get("required", False))
+    body = _schema(described.get("requestBody", {}))
+    answer = next(_schema(one) for status, one in described["responses"].items() if int(status) < 400)
+    takes = [
+        (one["name"], one["schema"] | {"description": one.get("description", "")}, one.get("required", False))
         for one in described["parameters"]
         if one["name"] != HEADER
-    ]
-    answer = next(one for status, one in described["responses"].items() if int(status) < 400)
-    schema = _resolved(answer.get("content", {}).get("application/json", {}).get("schema", {}))
-    rows = schema.get("properties", {}).get("results", {})
-    is_list = rows.get("type") == "array"
+    ] + [(name, one, name in body.get("required", ())) for name, one in body.get("properties", {}).items()]
     return Call(
         name=described["operationId"],
         method=method,
@@ -75,60 +61,37 @@ def _call(method: str, path: str, described: Described) -> Call:
         roles=described["x-roles"],
         brief=about.partition(". ")[0].rstrip(".") + ".",
         about=about,
-        takes=parameters + (_parts(body["application/json"]["schema"]) if "application/json" in body else []),
-        takes_file="application/octet-stream" in body,
-        answers=_parts(rows["items"] if is_list else schema),
-        is_list=is_list,
+        takes=[
+            DocumentedField(name, _values(one), one.get("description", ""), required) for name, one, required in takes
+        ],
+        answers=list(answer.get("properties", {})),
     )
 
 
-def _parts(schema: Described) -> list[DocumentedField]:
-    schema = _resolved(schema)
-    required = schema.get("required", ())
-    return [_part(name, one, name in required) for name, one in schema.get("properties", {}).items()]
+def _schema(described: Described) -> Described:
+    """Return the JSON schema of a body or an answer; of a list in parts, that of its rows."""
+    found = _resolved(described.get("content", {}).get("application/json", {}).get("schema", {}))
+    rows = found.get("properties", {}).get("results", {})
+    return _resolved(rows["items"]) if rows.get("type") == "array" else found
 
 
-def _part(name: str, schema: Described, required: bool) -> DocumentedField:
-    default = schema.get("default")
-    shown = "" if default is None or default == [] else str(default).lower() if isinstance(default, bool) else default
-    return DocumentedField(name, _kind(schema), schema.get("description", ""), str(shown), required)
-
-
-def _kind(schema: Described) -> str:
-    """Return in words which values a schema allows: ``integer, 1 to 1000``; ``list of texts``."""
-    schema = _resolved(schema)
-    if "anyOf" in schema:
-        return " or ".join(_kind(one) for one in schema["anyOf"])
-    if "enum" in schema:
-        return " | ".join(str(value) or '""' for value in schema["enum"])
-    kind = schema["format"] if schema.get("format") in KINDS else schema.get("type")
-    match kind:
-        case list():
-            return " or ".join(_kind({**schema, "type": one}) for one in kind)
-        case "array":
-            return f"list of {_kind(schema.get('items', {}))}"
-        case "object" if "properties" in schema:
-            return f"{{{', '.join(schema['properties'])}}}"
-        case "integer" | "number":
-            return f"{kind}{_limits(schema)}"
-    return KINDS.get(str(kind), str(kind or "any"))
-
-
-def _limits(schema: Described) -> str:
-    least = schema.get("minimum")
-    most = schema.get("maximum")
-    if least is None and most is None:
-        return ""
-    if least is None:
-        return f", at most {most:,}"
-    return f", at least {least:,}" if most is None else f", {least:,} to {most:,}"
+def _values(schema: Described) -> str:
+    """Return what JSON schema says of the values: ``integer, minimum 1``; ``string (uuid)``."""
+    kinds = [one for one in schema.get("anyOf", [schema]) if one.get("type") != "null"]
+    (first, *_) = (_resolved(one) for one in kinds)
+    if "enum" in first:
+        return " | ".join(str(value) or '""' for value in first["enum"])
+    said = [
+        str(first.get("type", "any")),
+        *(f"{name} {first[name]:,}" for name in ("minimum", "maximum") if name in first),
+    ]
+    if schema.get("default") not in (None, [], ""):
+        said.append(f"default {schema['default']}")
+    return ", ".join(said)
 
 
 def _resolved(schema: Described) -> Described:
     if "$ref" not in schema:
         return schema
-    name = schema["$ref"].rpartition("/")[2]
-    return {
-        **api.get_openapi_schema()["components"]["schemas"][name],
-        **{k: v for k, v in schema.items() if k != "$ref"},
-    }
+    found: Described = api.get_openapi_schema()["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    return found

@@ -1,8 +1,9 @@
 """What waits for a member of staff: of all rounds for the home page, of one round for its own page."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import timedelta
+from functools import partial
+from typing import NamedTuple
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -11,7 +12,6 @@ from django.urls import reverse
 
 from annotation.models import CLAIM, Appeal, Assignment, Rejection
 from annotation.review.decisions import work_to_review
-from annotation.work.grading import PATIENCE
 from console.templatetags.console import ago, dollars
 from core import clock
 from core.health.heartbeat import busy_with
@@ -33,55 +33,64 @@ NEARLY = timedelta(hours=48)
 HELD_UP = timedelta(minutes=10)
 
 
-@dataclass(frozen=True)
-class Need:
+class Need(NamedTuple):
     text: str
     url: str
 
 
+class Waiting(NamedTuple):
+    """Rows that wait: ``path`` leads to their round; ``text`` is about their number and ``noun``, and the round, whose
+    ``page`` has them."""
+
+    rows: Callable[[], QuerySet]
+    path: str
+    noun: str
+    text: str
+    page: Callable[[str], str]
+
+
 def needs_of_all_rounds(user: User) -> list[Need]:
     """Return everything that waits for staff and that the user may do, most urgent first."""
-    of_rounds = [need for permission, find in _OF_ROUNDS if user.has_perm(permission) for need in find(None)]
     of_site = [need for permission, find in _OF_SITE if user.has_perm(permission) for need in find()]
-    return [*of_rounds, *of_site, *_stale_jobs(), *_failed_jobs(user), *_webhooks_off(user)]
+    return [*_of_rounds(user, None), *of_site, *_stale_jobs(), *_failed_jobs(user), *_webhooks_off(user)]
 
 
 def needs_of(round: Round, user: User) -> list[Need]:
     """Return what waits in one round that the user may do, most urgent first, with a constant number of queries."""
-    return [need for permission, find in _OF_ROUNDS if user.has_perm(permission) for need in find(round)]
+    return _of_rounds(user, round)
+
+
+def _of_rounds(user: User, round: Round | None) -> list[Need]:
+    late = _late(round) if user.has_perm(LAUNCH) else ()
+    waiting = [one for permission, some in _WAITING.items() if user.has_perm(permission) for one in some]
+    return [*late, *(need for one in waiting for need in _counted(one, round))]
+
+
+def _counted(waiting: Waiting, round: Round | None) -> Iterator[Need]:
+    """Yield a need for each round, or for one. Rows of no round are shown by each round of their platform."""
+    rows = waiting.rows() if round is None else waiting.rows().filter(**{waiting.path: round})
+    name = f"{waiting.path}__name"
+    for found, n in rows.order_by().values_list(name).annotate(n=Count("pk")).order_by(name):
+        page = waiting.page(found) if found else reverse("rounds")
+        yield Need(waiting.text.format(counted(n, waiting.noun), found or "no round"), page)
 
 
 def _page(name: str, key: str | int | UUID) -> str:
     return reverse(name, args=[key])
 
 
-def _of(rows: QuerySet, path: str, round: Round | None) -> QuerySet:
-    """Return the rows of one round, which ``path`` leads to, or all."""
-    return rows if round is None else rows.filter(**{path: round})
-
-
-def _by_round(rows: QuerySet, path: str, round: Round | None, need: Callable[[int, str], Need]) -> list[Need]:
-    """Count ``rows`` by round, which ``path`` leads to, and return a need for each round."""
-    name = f"{path}__name"
-    counts = _of(rows, path, round).order_by().values_list(name).annotate(n=Count("pk")).order_by(name)
-    return [need(n, name) for name, n in counts]
-
-
-def _nearly_approved(round: Round | None) -> list[Need]:
+def _nearly_approved() -> QuerySet:
     """Undecided work that its platform will soon approve and pay."""
-    soon = Assignment.objects.filter(
+    return Assignment.objects.filter(
         CLAIM | Q(state__in=(Assignment.State.SUBMITTED, Assignment.State.FLAGGED)),
         visit__in=Visit.objects.undecided().filter(auto_approval_at__lt=clock.now() + NEARLY),
     )
-    return _by_round(
-        soon,
-        "hit__round",
-        round,
-        lambda n, name: Need(
-            f"{counted(n, 'undecided assignment')} in {name} will be approved by the platform in less than 48 h",
-            f"{reverse('review')}?round={name}",
-        ),
-    )
+
+
+def _held_up() -> QuerySet:
+    """Calls that are retried automatically but have failed for some time."""
+    old = Outbox.objects.filter(state=Outbox.State.PENDING, created_at__lt=clock.now() - HELD_UP)
+    return old.exclude(error="")
 
 
 def _short_of_funds() -> Iterable[Need]:
@@ -100,30 +109,6 @@ def _late(round: Round | None) -> Iterable[Need]:
         yield Need(f"{name} was last synced {ago(last)}. {worker}", _page("round", name))
 
 
-def _work_to_review(round: Round | None) -> list[Need]:
-    return _by_round(
-        work_to_review(),
-        "hit__round",
-        round,
-        lambda n, name: Need(f"{counted(n, 'flagged assignment')} in {name}", f"{reverse('review')}?round={name}"),
-    )
-
-
-def _long_waits() -> Iterable[Need]:
-    if n := work_to_review().filter(submitted_at__lt=clock.now() - PATIENCE).count():
-        yield Need(f"{counted(n, 'worker has', 'workers have')} waited for a review for over 3 days", reverse("review"))
-
-
-def _rejections(round: Round | None) -> Iterable[Need]:
-    page = reverse("rejections")
-    proposed = Rejection.objects.filter(dropped_at=None, needs_second=True, seconded_at=None)
-    if n := _of(proposed, "assignment__hit__round", round).count():
-        yield Need(f"{counted(n, 'rejection waits', 'rejections wait')} for a second person", f"{page}?show=proposed")
-    appealed = Appeal.objects.filter(answered_at=None)
-    if n := _of(appealed, "assignment__hit__round", round).count():
-        yield Need(f"{counted(n, 'appeal waits', 'appeals wait')} for an answer", f"{page}?show=appealed")
-
-
 def _pairs_to_review() -> Iterable[Need]:
     for check in QueueCheck.objects.filter(shown=False).select_related("round__pool__collection"):
         name = check.round.pool.collection.name
@@ -133,26 +118,6 @@ def _pairs_to_review() -> Iterable[Need]:
         yield Need(f"{counted(n, 'pair')} to review in {name}", _page("queue", name))
 
 
-def _suspected_controls(round: Round | None) -> list[Need]:
-    return _by_round(
-        Control.objects.filter(state=Control.State.SUSPECTED),
-        "round",
-        round,
-        lambda n, name: Need(
-            f"{counted(n, 'control')} under suspicion in {name}", f"{_page('round_pairs', name)}?state=suspected"
-        ),
-    )
-
-
-def _troubled_submissions(round: Round | None) -> list[Need]:
-    return _by_round(
-        work_to_look_at(),
-        "hit__round",
-        round,
-        lambda n, name: Need(f"{counted(n, 'submission')} with a problem in {name}", _page("round", name)),
-    )
-
-
 def _complete_rounds() -> Iterable[Need]:
     seats = Seat.objects.filter(round=OuterRef("pk"))
     unfilled = seats.exclude(state=Seat.State.FILLED)
@@ -160,24 +125,6 @@ def _complete_rounds() -> Iterable[Need]:
         task = task_type_of(complete)
         again = ", or judge its doubtful pairs again" if task.on_pairs and task.group == 1 else ""
         yield Need(f"{complete} is complete and still open. Close it{again}", _page("round", complete.name))
-
-
-def _calls(round: Round | None) -> list[Need]:
-    failed = Outbox.objects.filter(state=Outbox.State.FAILED)
-    # These are retried automatically but have failed for some time.
-    waiting = Outbox.objects.filter(state=Outbox.State.PENDING, created_at__lt=clock.now() - HELD_UP).exclude(error="")
-    return [
-        *_by_round(failed, "round", round, lambda n, name: _of_calls(n, "failed", name)),
-        *_by_round(waiting, "round", round, lambda n, name: _of_calls(n, "could not be made yet", name)),
-    ]
-
-
-def _of_calls(n: int, what: str, name: str | None) -> Need:
-    """Return the need for calls of a round, or of none: each round of their platform shows those."""
-    of_round = f" of {name}" if name else ""
-    return Need(
-        f"{counted(n, 'platform call')}{of_round} {what}", _page("round_money", name) if name else reverse("rounds")
-    )
 
 
 def _drafts() -> Iterable[Need]:
@@ -216,23 +163,47 @@ def _webhooks_off(user: User) -> Iterable[Need]:
         yield Need(f"The webhook to {webhook.host} is off: {reason}", _page("webhook", webhook.pk))
 
 
+def _reviews(name: str) -> str:
+    return f"{reverse('review')}?round={name}"
+
+
+def _rejections(show: str) -> Callable[[str], str]:
+    return lambda name: f"{reverse('rejections')}?show={show}"
+
+
+def _suspected(name: str) -> str:
+    return f"{_page('round_pairs', name)}?state=suspected"
+
+
+_round = partial(_page, "round")
+_money = partial(_page, "round_money")
+IN_HIT = "hit__round"
+OF_WORK = "assignment__hit__round"
 LAUNCH = "hits.launch_round"
 DECIDE = "annotation.decide_assignment"
-_OF_ROUNDS: list[tuple[str, Callable[[Round | None], Iterable[Need]]]] = [
-    (DECIDE, _nearly_approved),
-    (LAUNCH, _late),
-    (DECIDE, _work_to_review),
-    (DECIDE, _rejections),
-    (DECIDE, _suspected_controls),
-    (DECIDE, _troubled_submissions),
-    (LAUNCH, _calls),
-]
-"""What waits in one round or in all, with the permission of who may do it."""
-_OF_SITE: list[tuple[str, Callable[[], Iterable[Need]]]] = [
+_PROPOSED = Rejection.objects.filter(dropped_at=None, needs_second=True, seconded_at=None)
+_APPEALS = Appeal.objects.filter(answered_at=None)
+_SUSPECTED = Control.objects.filter(state=Control.State.SUSPECTED)
+_FAILED = Outbox.objects.filter(state=Outbox.State.FAILED)
+_WAITING: Mapping[str, tuple[Waiting, ...]] = {
+    DECIDE: (
+        Waiting(_nearly_approved, IN_HIT, "assignment", "{} in {}: the platform approves within 48 h", _reviews),
+        Waiting(work_to_review, IN_HIT, "flagged assignment", "{} in {}", _reviews),
+        Waiting(_PROPOSED.all, OF_WORK, "rejection", "{} in {} for a second person", _rejections("proposed")),
+        Waiting(_APPEALS.all, OF_WORK, "appeal", "{} in {} to answer", _rejections("appealed")),
+        Waiting(_SUSPECTED.all, "round", "control", "{} under suspicion in {}", _suspected),
+        Waiting(work_to_look_at, IN_HIT, "submission", "{} with a problem in {}", _round),
+    ),
+    LAUNCH: (
+        Waiting(_FAILED.all, "round", "platform call", "{} of {} failed", _money),
+        Waiting(_held_up, "round", "platform call", "{} of {} could not be made yet", _money),
+    ),
+}
+"""What waits in rounds, by the permission of who may do it."""
+_OF_SITE: tuple[tuple[str, Callable[[], Iterable[Need]]], ...] = (
     (LAUNCH, _short_of_funds),
-    (DECIDE, _long_waits),
     (DECIDE, _pairs_to_review),
     (LAUNCH, _complete_rounds),
     (LAUNCH, _drafts),
-]
-"""The same for the home page alone."""
+)
+"""What waits outside of the rounds' own pages."""

@@ -35,18 +35,16 @@ def test_the_page_has_the_parameters_of_a_body(page):
     plan = page.split('id="plan_round"')[1].split('class="call"')[0]
     assert [name for name in RoundParameters.fields() if f"<code>{name}</code>" not in plan] == []
     assert "name of the new round" in plan
-    assert "default <code>" in plan
+    assert ", default " in plan
 
 
 def test_a_call_is_read_from_the_description():
     calls = {call.name: call for calls in calls_by_subject().values() for call in calls}
     jobs = calls["jobs"]
-    kinds = {part.name: (part.kind, part.default, part.required) for part in jobs.takes}
-    assert kinds["limit"] == ("integer, 1 to 1,000", "50", False)
-    assert kinds["state"][0] == "queued | running | done | failed | cancelled or null"
-    assert jobs.is_list
-    rows = {part.name: part.kind for part in jobs.answers}
-    assert (rows["id"], rows["created_at"], rows["total"]) == ("UUID", "time", "integer or null")
+    said = {part.name: (part.values, part.required) for part in jobs.takes}
+    assert said["limit"] == ("integer, minimum 1, maximum 1,000, default 50", False)
+    assert said["state"] == ("queued | running | done | failed | cancelled", False)
+    assert {"id", "created_at", "total"} <= set(jobs.answers)
     cancel = calls["cancel_job"]
     assert (cancel.method, cancel.scope, cancel.roles) == ("POST", "jobs:write", ["researcher", "admin"])
     assert [part.name for part in cancel.takes] == ["id"]
