@@ -16,6 +16,11 @@ OLD_ADDRESSES: dict[str, str] = {
     "rounds/<slug:name>/costs/": "round_money",
     "rounds/<slug:name>/audit/": "round_money",
     "calls/": "rounds",
+    "annotators/": "collections",
+    "pools/": "collections",
+    "judgments/": "rounds",
+    "collections/<slug:name>/embeddings/": "side_by_side",
+    "pairs/<int:image_id>/<int:caption_id>/trail/": "pair",
 }
 """Old address → URL name of its page today, with the same arguments."""
 

@@ -37,6 +37,13 @@ PAGES: Mapping[type[Model], str] = {
 }
 """Kind of thing → the URL name of its page, the first of its tabs."""
 TABS: Mapping[type[Model], tuple[Tab, ...]] = {
+    Collection: (
+        Tab("Items", "collection"),
+        Tab("Matches", "matches"),
+        Tab("Samples and tests", "samples"),
+        Tab("Annotators", "side_by_side"),
+    ),
+    Annotator: (Tab("Lists", "annotator"), Tab("Training", "training"), Tab("Origin", "annotator_origin")),
     Round: (
         Tab("Overview", "round"),
         Tab("Pairs", "round_pairs"),

@@ -12,7 +12,6 @@ from console.collections.sent_imports import check_suffix
 from console.fields import ParametersForm, UploadField, choose
 from core.errors import CounterpartError
 from core.parameters import choices
-from core.text import NameField
 from corpus.models import Collection
 from mitl.annotators import kind_of, kinds
 from mitl.hosting.option_fields import CompanionFile, Fields, ServerText
@@ -35,22 +34,6 @@ class TrainForm(ParametersForm):
         self.fields["loss"] = forms.ChoiceField(choices=choices(*losses), required=bool(losses))
 
 
-def _check_new(name: str) -> str:
-    if Annotator.objects.filter(name=name).exists():
-        raise forms.ValidationError(f"Annotator {name} already exists. Choose another name.")
-    return name
-
-
-class EmbeddingsForm(forms.Form):
-    """An uploaded file of embeddings or lists, and the name of the annotator that it becomes."""
-
-    name = NameField(label="Name of the annotator")
-    file = UploadField(suffixes=(".npz", ".json"), label="File", help_text="Embeddings (.npz) or ranked lists (.json).")
-
-    def clean_name(self) -> str:
-        return _check_new(self.cleaned_data["name"])
-
-
 class OriginForm(ParametersForm):
     """Where an annotator's weights come from, and their licence."""
 
@@ -67,6 +50,14 @@ class AnnotatorForm(ParametersForm):
         properties = kind_of(kind)
         self.kind = kind
         self.options = properties.options
+        if kind == "files":
+            self.fields["collection"] = forms.ModelChoiceField(
+                Collection.objects.all(),
+                to_field_name="name",
+                required=False,
+                empty_label="not checked",
+                help_text="the file has to cover the gallery of this collection",
+            )
         if properties.checkpoint == "none":
             del self.fields["source"], self.fields["licence"]
         else:
@@ -84,7 +75,7 @@ class AnnotatorForm(ParametersForm):
     @property
     def main_fields(self) -> list[forms.BoundField]:
         """The fields ahead of the options."""
-        names = ("name", "checkpoint", *self._uploads, "source", "licence")
+        names = ("name", "checkpoint", *self._uploads, "collection", "source", "licence")
         return [self[name] for name in names if name in self.fields]
 
     @property
@@ -101,7 +92,10 @@ class AnnotatorForm(ParametersForm):
         return [f"option_{name}" for name, declared in self.options.items() if isinstance(declared, CompanionFile)]
 
     def clean_name(self) -> str:
-        return _check_new(self.cleaned_data["name"])
+        name: str = self.cleaned_data["name"]
+        if Annotator.objects.filter(name=name).exists():
+            raise forms.ValidationError(f"Annotator {name} already exists. Choose another name.")
+        return name
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
@@ -118,7 +112,9 @@ class AnnotatorForm(ParametersForm):
         """Return the job's parameters; options with their default value are left to the weights."""
         given = {field.name.removeprefix("option_"): self.cleaned_data[field.name] for field in self.option_fields}
         options = {name: value for name, value in given.items() if value not in (None, "", self.options[name].initial)}
-        return self.chosen() | {"kind": self.kind, "options": options}
+        collection = self.cleaned_data.get("collection")
+        of = {"collection": collection.name} if collection else {}
+        return self.chosen() | of | {"kind": self.kind, "options": options}
 
 
 def _on_page(name: str, declared: forms.Field) -> forms.Field:

@@ -1,36 +1,35 @@
-"""Annotators, their training, their searches side by side, and the pools that join their proposals."""
+"""Annotators in three tabs, lists, training and origin; several side by side; and pools of their proposals."""
 
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.cache import cache
-from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, render
 from django.template.loader import render_to_string
 from django.views.decorators.cache import never_cache
 
-from console.annotators.figures import calibration_figures, training_of
-from console.annotators.forms import AnnotatorForm, EmbeddingsForm, OriginForm, TrainForm
+from console.acts import Chosen, act
+from console.annotators.forms import AnnotatorForm, OriginForm, TrainForm
 from console.annotators.schemas import AnnotatorAnswer, PoolAnswer, counted_annotators, related_pools
-from console.annotators.search_examples import SearchExample, compared, examples
-from console.pagination import count_of, number_in, page_of
+from console.annotators.search_examples import compared, examples
+from console.annotators.trainings import training_of
+from console.pagination import number_in
 from console.pairs.pair_filters import pairs_in
 from console.pairs.pair_lines import lines_of
 from console.pairs.pair_scopes import PairScope
 from console.permissions import StaffRequest, members_only, researchers_only
-from console.places import follow
+from console.places import follow, show
 from console.refusals import refusals_in
 from console.upload_jobs import add_annotator
 from console.uploads import LARGEST_UPLOAD, start_with_uploads
 from core.errors import CounterpartError
-from core.models import Job
 from core.web.middleware import takes_uploads
 from corpus.models import Collection
 from dataset.secret_controls import are_pairs_secret, refuse_secret_pairs
-from hits.models import Round
 from mitl.annotators import kind_of, kinds
-from mitl.models import Annotator, Direction, Pool, Retrieval
+from mitl.models import Annotator, Direction, Pool
 from mitl.overlaps import Overlap, overlap
 from mitl.registration import Origin, set_origin
 from mitl.search.search_report import HEADS, notes_on, rows_of
@@ -40,62 +39,82 @@ EXAMPLES = 4
 FIRST_PAIRS = 10
 
 
-@members_only.reads
-def annotators(request: HttpRequest) -> HttpResponse:
-    rows = page_of(request, counted_annotators())
-    return render(request, "console/annotators/annotators.html", {"rows": rows, "things": "annotators"})
+def annotator_or_404(name: str) -> Annotator:
+    return get_object_or_404(counted_annotators(), name=name)
 
 
 @members_only.reads
 def annotator(request: HttpRequest, name: str) -> HttpResponse:
-    """One annotator, with examples from one of its searches: ``?retrieval=``, starting at query ``?from=``."""
-    annotator = get_object_or_404(counted_annotators(), name=name)
-    return _page(request, annotator, OriginForm(initial={"source": annotator.source, "licence": annotator.licence}))
+    """The lists of one of an annotator's searches: ``?retrieval=``, starting at query ``?from=``."""
+    annotator = annotator_or_404(name)
+    retrievals = list(annotator.retrievals.select_related("collection", "sample", "gallery")[:20])
+    wanted = request.GET.get("retrieval", "")
+    shown = next((one for one in retrievals if str(one.pk) == wanted), retrievals[0] if retrievals else None)
+    start = number_in(request, "from")
+    context: dict[str, Any] = {"retrievals": retrievals, "shown": shown, "start": start}
+    context |= {"previous": max(0, start - EXAMPLES), "following": start + EXAMPLES}
+    if shown:
+        context |= {"heads": HEADS, "report": rows_of(shown.report), "notes": notes_on(shown.report)}
+        try:
+            refuse_secret_pairs(shown.collection, request.user)
+            context |= examples(shown, start=start, queries=EXAMPLES)
+        except CounterpartError as error:
+            context["trouble"] = str(error)
+    return show(request, "console/annotators/annotator.html", annotator, context)
+
+
+@members_only.reads
+@never_cache
+def training(request: HttpRequest, name: str) -> HttpResponse:
+    """An annotator's training; live.js asks for its part of the page, and whether it is still running, as JSON."""
+    annotator = annotator_or_404(name)
+    if request.headers.get("Accept") != "application/json":
+        return _training_page(request, annotator, TrainForm(losses=kind_of(annotator.kind).losses))
+    found = training_of(annotator)
+    context = {"annotator": annotator, "training": found}
+    html = render_to_string("console/annotators/_training.html", context, request)
+    return JsonResponse({"live": found.under_way, "html": html})
 
 
 @researchers_only.acts
-def annotator_origin(request: StaffRequest, name: str) -> HttpResponse:
-    """Set where an annotator's weights come from, and their licence."""
-    form = OriginForm(request.POST)
-    annotator = get_object_or_404(counted_annotators(), name=name)
-    if not form.is_valid():
-        return _page(request, annotator, form)
-    set_origin(annotator, Origin(**form.chosen()), actor=request.user.get_username())
-    return redirect("annotator", name)
+def train(request: StaffRequest, name: str) -> HttpResponse:
+    """Train an annotator as a job."""
+    annotator = annotator_or_404(name)
+    form = TrainForm(request.POST, losses=kind_of(annotator.kind).losses)
+    if form.is_valid():
+        with refusals_in(form):
+            return follow(open_training(TrainParameters(name=name, **form.chosen()), by=request.user))
+    return _training_page(request, annotator, form)
 
 
-def _page(request: HttpRequest, annotator: Annotator, origin: OriginForm) -> HttpResponse:
-    retrievals = list(annotator.retrievals.select_related("collection", "sample", "gallery")[:20])
-    wanted = request.GET.get("retrieval", "")
-    shown = next((r for r in retrievals if str(r.pk) == wanted), retrievals[0] if retrievals else None)
-    start = number_in(request, "from")
-    context = {
-        "annotator": annotator,
-        "answer": AnnotatorAnswer.model_validate(annotator),
-        "origin": origin,
-        "training": training_of(annotator),
-        "calibration": calibration_figures(annotator),
-        "retrievals": retrievals,
-        "shown": shown,
-        "heads": HEADS,
-        "report": rows_of(shown.report) if shown else [],
-        "notes": notes_on(shown.report) if shown else [],
-        "start": start,
-        "previous": max(0, start - EXAMPLES),
-        "following": start + EXAMPLES,
-        **_lists_of(request, shown, start),
-    }
-    return render(request, "console/annotators/annotator.html", context, status=422 if origin.errors else 200)
+def _training_page(request: HttpRequest, annotator: Annotator, form: TrainForm) -> HttpResponse:
+    answer = AnnotatorAnswer.model_validate(annotator)
+    context = {"training": training_of(annotator), "learns": answer.learns, "form": form, "tab": "training"}
+    status = 422 if form.errors else 200
+    return show(request, "console/annotators/training.html", annotator, context, status=status)
 
 
-def _lists_of(request: HttpRequest, retrieval: Retrieval | None, start: int) -> dict[str, list[SearchExample] | str]:
-    if retrieval is None:
-        return {}
-    try:
-        refuse_secret_pairs(retrieval.collection, request.user)
-        return dict(examples(retrieval, start=start, queries=EXAMPLES))
-    except CounterpartError as error:
-        return {"trouble": str(error)}
+@members_only.reads
+def annotator_origin(request: HttpRequest, name: str) -> HttpResponse:
+    """What an annotator is: its kind and settings, and where its weights come from."""
+    annotator = annotator_or_404(name)
+    context = {"answer": AnnotatorAnswer.model_validate(annotator)}
+    return show(request, "console/annotators/annotator_origin.html", annotator, context)
+
+
+@act(
+    "annotators/<slug:name>/describe/",
+    annotator_or_404,
+    researchers_only,
+    label="Change the source and licence",
+    question="Where do the weights of {} come from?",
+    button="Save",
+    form=lambda data, one: OriginForm(data, initial={"source": one.source, "licence": one.licence}),
+    menu=Annotator,
+)
+def annotator_describe(annotator: Annotator, chosen: Chosen, by: User) -> str:
+    set_origin(annotator, Origin(**chosen), actor=by.get_username())
+    return "The source and the licence are saved."
 
 
 @members_only.reads
@@ -103,20 +122,15 @@ def side_by_side(request: HttpRequest, name: str) -> HttpResponse:
     """Compare all annotators' results for one query: ``?from=image`` or caption, the query's ``?number=``."""
     collection = get_object_or_404(Collection, name=name)
     direction = Direction.IMAGE_TO_CAPTION if request.GET.get("from") == "image" else Direction.CAPTION_TO_IMAGE
-    number = number_in(request, "number")
-    context: dict[str, object] = {"collection": collection, "from_images": direction == Direction.IMAGE_TO_CAPTION}
+    context: dict[str, object] = {"from_images": direction == Direction.IMAGE_TO_CAPTION}
+    context["pools"] = Pool.objects.of_lists().filter(collection=collection).select_related("sample")
+    context["galleries"] = collection.galleries.all()
     try:
         refuse_secret_pairs(collection, request.user)
-        context["shown"] = compared(collection, direction, number)
+        context["shown"] = compared(collection, direction, number_in(request, "number"))
     except CounterpartError as error:
         context["trouble"] = str(error)
-    return render(request, "console/annotators/side_by_side.html", context)
-
-
-@members_only.reads
-def pools(request: HttpRequest) -> HttpResponse:
-    rows = Pool.objects.of_lists().select_related("collection", "sample").annotate(n_rounds=count_of(Round, "pool"))
-    return render(request, "console/annotators/pools.html", {"rows": page_of(request, rows), "things": "pools"})
+    return show(request, "console/annotators/side_by_side.html", collection, context)
 
 
 @members_only.reads
@@ -162,42 +176,6 @@ def _figures_of(pool: Pool) -> tuple[Overlap, list[dict[str, Any]]]:
     return known
 
 
-@members_only.reads
-@never_cache
-def training_progress(request: HttpRequest, name: str) -> JsonResponse:
-    """Polled by live.js during a training: whether it is still running, and its part of the page."""
-    annotator = get_object_or_404(Annotator, name=name)
-    training = training_of(annotator)
-    context = {"annotator": annotator, "training": training}
-    html = render_to_string("console/annotators/_training.html", context, request)
-    return JsonResponse({"live": training.under_way, "html": html})
-
-
-@researchers_only.fills
-def train(request: StaffRequest, name: str) -> HttpResponse:
-    """Choose the training data and settings; the training then runs as a job."""
-    annotator = get_object_or_404(Annotator, name=name)
-    form = TrainForm(request.POST or None, losses=kind_of(annotator.kind).losses)
-    if request.method == "POST" and form.is_valid():
-        with refusals_in(form):
-            return redirect("job", open_training(TrainParameters(name=name, **form.chosen()), by=request.user).pk)
-    context = {"annotator": annotator, "form": form}
-    return render(request, "console/annotators/train.html", context, status=422 if form.errors else 200)
-
-
-@takes_uploads(LARGEST_UPLOAD)
-@researchers_only.fills
-def embeddings(request: StaffRequest, name: str) -> HttpResponse:
-    """Upload embeddings of a collection; a job makes an annotator of them."""
-    collection = get_object_or_404(Collection, name=name)
-    form = EmbeddingsForm(request.POST or None, request.FILES or None)
-    if request.method == "POST" and form.is_valid():
-        params = {"name": form.cleaned_data["name"], "kind": "files", "collection": collection.name}
-        return redirect("job", _start_adding(request, params, {"checkpoint": form.cleaned_data["file"]}).pk)
-    context = {"collection": collection, "form": form}
-    return render(request, "console/annotators/embeddings.html", context, status=422 if form.errors else 200)
-
-
 @takes_uploads(2 * LARGEST_UPLOAD)
 @researchers_only.fills
 def annotator_add(request: StaffRequest) -> HttpResponse:
@@ -205,13 +183,11 @@ def annotator_add(request: StaffRequest) -> HttpResponse:
     kind = request.GET.get("kind", "overlap")
     if kind not in kinds():
         raise Http404(f"Unknown kind. Choose one of {', '.join(kinds())}.")
-    form = AnnotatorForm(request.POST or None, request.FILES or None, kind=kind)
+    known = {"collection": request.GET.get("collection")}
+    form = AnnotatorForm(request.POST or None, request.FILES or None, kind=kind, initial=known)
     if request.method == "POST" and form.is_valid():
-        return follow(_start_adding(request, form.params(), form.uploads()))
+        params = form.params()
+        title = f"Add annotator {params['name']}"
+        return follow(start_with_uploads(title, add_annotator.name, params, form.uploads(), by=request.user))
     context = {"form": form, "kind": kind, "kinds": kinds(), "properties": kind_of(kind)}
     return render(request, "console/annotators/annotator_add.html", context, status=422 if form.errors else 200)
-
-
-def _start_adding(request: StaffRequest, params: dict[str, Any], files: dict[str, UploadedFile | None]) -> Job:
-    title = f"Add annotator {params['name']}"
-    return start_with_uploads(title, add_annotator.name, params, files, by=request.user)

@@ -6,12 +6,13 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 
 from annotation.models import QualificationTest, TestItem
 from annotation.people.qualification_questions import LONGEST_REASON, Best, set_best
 from console.pagination import page_of
 from console.permissions import StaffRequest, researchers_only
+from console.places import show
 from console.refusals import refusals_in
 from core.text import counted
 from hits.question import RIGHT_LEVELS, Level
@@ -65,5 +66,6 @@ def test_items(request: StaffRequest, name: str) -> HttpResponse:
             changed = set_best(test, form.best_levels(), actor=request.user.get_username())
             messages.success(request, f"{counted(changed, 'item')} changed.")
             return redirect(request.get_full_path())
-    context = {"test": test, "form": form, "rows": page}
-    return render(request, "console/collections/test_items.html", context, status=422 if form.errors else 200)
+    context = {"test": test, "form": form, "rows": page, "tab": "samples"}
+    status = 422 if form.errors else 200
+    return show(request, "console/collections/test_items.html", test.collection, context, status=status)

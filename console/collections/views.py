@@ -17,68 +17,62 @@ from django.views.decorators.http import require_safe
 from annotation.models import QualificationTest
 from annotation.people.qualification_tests import QualificationParameters, make_qualification
 from console import upload_jobs
-from console.annotators.schemas import counted_samples
+from console.annotators.schemas import counted_annotators, counted_samples
 from console.collections.forms import LARGEST_LIST, ImportForm, LookForm, MatchesForm, SampleForm, TestForm
 from console.collections.picture_links import opened_link
 from console.collections.query_sheets import groups_of
-from console.collections.schemas import CollectionAnswer, counted_collections, with_sources
+from console.collections.schemas import BatchLine, counted_collections
 from console.collections.sent_imports import adds_pictures, look_of
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
-from console.places import follow
+from console.places import follow, show
 from console.refusals import refusals_as_404, refusals_as_messages, refusals_in
 from console.uploads import LARGEST_UPLOAD, local_upload, start_with_files_of, start_with_uploads
 from core.web.middleware import takes_uploads
 from corpus.id_lists import COLUMNS, id_lines
-from corpus.models import Caption, Collection, Image, Sample
+from corpus.models import Caption, Collection, Image, Match, Sample
 from corpus.pictures.stored_pictures import SHOWN, picture_bytes
 from corpus.pictures.thumbnails import LARGEST, SIZES, thumbnail
 from corpus.samples import sample_queries
 from dataset.secret_controls import are_pairs_secret, refuse_secret_pairs
 from hits.task_types.caption_writing import CAPTION
-from mitl.models import Annotator
 from mitl.pooling import pool_sample
 
 SUGGESTED = 60  # query images and query captions
+OF_SAMPLE, OF_TEST = "sample_%s", "test_%s"  # ids of the fields of two forms on one page
 
 
 @members_only.reads
 def collections(request: HttpRequest) -> HttpResponse:
     rows = page_of(request, counted_collections())
-    return render(request, "console/collections/collections.html", {"rows": rows, "things": "collections"})
+    context = {"rows": rows, "things": "collections", "annotators": counted_annotators()}
+    return render(request, "console/collections/collections.html", context)
+
+
+def collection_or_404(name: str) -> Collection:
+    return get_object_or_404(Collection, name=name)
 
 
 @members_only.reads
 def collection(request: HttpRequest, name: str) -> HttpResponse:
-    (collection,) = with_sources([get_object_or_404(counted_collections(), name=name)])
+    """The pictures of a collection with their captions; those with the words ``?q=`` in one."""
+    collection = get_object_or_404(counted_collections(), name=name)
     secret = are_pairs_secret(collection, request.user)
     words = "" if secret else request.GET.get("q", "").strip()
-    annotator = Annotator.objects.order_by("created_at").first()
-    bare = not collection.n_captions
     context = {
-        "collection": collection,
-        "answer": CollectionAnswer.model_validate(collection),
         "words": words,
         "secret": secret,
         "images": page_of(request, _images(collection, words), size=24),
-        "sampling": _sampling(collection, _suggested(collection, bare=bare), bare=bare),
-        "searching": f"python manage.py retrieve {collection} --annotators {annotator or 'A,B'}",
         "n_without_file": collection.images.without_file().count(),
         "n_uncaptioned": collection.images.uncaptioned().count(),
-        "samples": counted_samples().filter(collection=collection),
-        "galleries": collection.galleries.all(),
-        "tests": QualificationTest.objects.filter(collection=collection).annotate(
-            n_items=Count("items"), n_sentences=Count("items", filter=Q(items__image=None))
-        ),
-        "retrievals": collection.retrievals.select_related("annotator", "sample", "gallery")[:20],
     }
-    return render(request, "console/collections/collection.html", context)
+    return show(request, "console/collections/collection.html", collection, context)
 
 
 @members_only.reads
 def collection_ids(request: HttpRequest, name: str, what: str) -> StreamingHttpResponse:
     """Send the ids of the images or captions, with what they name, as a table."""
-    collection = get_object_or_404(Collection, name=name)
+    collection = collection_or_404(name)
     if what not in COLUMNS:
         raise Http404(f"Choose {' or '.join(COLUMNS)}.")
     if what == "captions":
@@ -137,59 +131,110 @@ def _act_on(params: dict[str, Any], *, direct: bool) -> tuple[str, str]:
     return f"{'Import' if direct else 'Look at files for'} {params['collection']}", act.name
 
 
+@members_only.reads
+def matches(request: HttpRequest, name: str) -> HttpResponse:
+    """The sources of a collection's matches, and what imports brought."""
+    return _matches_page(request, collection_or_404(name), MatchesForm())
+
+
 @takes_uploads(LARGEST_UPLOAD)
-@researchers_only.fills
-def matches(request: StaffRequest, name: str) -> HttpResponse:
+@researchers_only.acts
+def matches_import(request: StaffRequest, name: str) -> HttpResponse:
     """Upload matches known from elsewhere; a job imports them."""
-    collection = get_object_or_404(Collection, name=name)
-    form = MatchesForm(request.POST or None, request.FILES or None)
-    if request.method == "POST" and form.is_valid():
-        params = {"collection": name, **form.chosen()}
-        files = {"file": form.cleaned_data["file"]}
-        title = f"Import {params['source']} matches of {name}"
-        job = start_with_uploads(title, upload_jobs.import_matches.name, params, files, by=request.user)
-        return redirect("job", job.pk)
-    context = {"collection": collection, "form": form}
-    return render(request, "console/collections/matches.html", context, status=422 if form.errors else 200)
+    collection = collection_or_404(name)
+    form = MatchesForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return _matches_page(request, collection, form)
+    params = {"collection": name, **form.chosen()}
+    files = {"file": form.cleaned_data["file"]}
+    title = f"Import {params['source']} matches of {name}"
+    return follow(start_with_uploads(title, upload_jobs.import_matches.name, params, files, by=request.user))
+
+
+def _matches_page(request: HttpRequest, collection: Collection, form: MatchesForm) -> HttpResponse:
+    context = {
+        "sources": Match.objects.filter(collection=collection).by_source(),
+        "batches": [BatchLine.model_validate(batch) for batch in collection.batches.all()],
+        "form": form,
+        "tab": "matches",
+    }
+    status = 422 if form.errors else 200
+    return show(request, "console/collections/matches.html", collection, context, status=status)
+
+
+@members_only.reads
+def samples(request: HttpRequest, name: str) -> HttpResponse:
+    """The samples of queries and the qualification tests of a collection."""
+    return _samples_page(request, collection_or_404(name))
 
 
 @takes_uploads(2 * LARGEST_LIST)
-@researchers_only.fills
+@researchers_only.acts
 def sample(request: StaffRequest, name: str) -> HttpResponse:
     """Draw a sample of queries by number and seed, or make one of lists of ids."""
-    collection = get_object_or_404(Collection, name=name)
-    bare = "uncaptioned" in request.GET
-    sizes = _suggested(collection, bare=bare)
-    form = SampleForm(request.POST or None, request.FILES or None, initial={**sizes, "uncaptioned": bare})
-    if request.method == "POST" and form.is_valid():
-        chosen = form.cleaned_data
+    collection = collection_or_404(name)
+    form = SampleForm(request.POST, request.FILES, auto_id=OF_SAMPLE)
+    if form.is_valid():
         with refusals_in(form):
-            with ExitStack() as opened:
-                lists = {
-                    kind: opened.enter_context(local_upload(upload))
-                    for kind in ("images", "captions")
-                    if (upload := chosen[f"{kind}_list"])
-                }
-                made = sample_queries(
-                    chosen["name"],
-                    collection=collection,
-                    images=lists.get("images", chosen["images"] or 0),
-                    captions=lists.get("captions", chosen["captions"] or 0),
-                    uncaptioned=chosen["uncaptioned"],
-                    seed=chosen["seed"],
-                    actor=request.user.get_username(),
-                )
+            made = _made_sample(collection, form.cleaned_data, actor=request.user.get_username())
             messages.success(request, f"The sample {made} is made.")
-            return redirect("collection", name)
+            return redirect("samples", name)
+    return _samples_page(request, collection, sample=form)
+
+
+def _made_sample(collection: Collection, chosen: dict[str, Any], *, actor: str) -> Sample:
+    with ExitStack() as opened:
+        lists = {
+            kind: opened.enter_context(local_upload(upload))
+            for kind in ("images", "captions")
+            if (upload := chosen[f"{kind}_list"])
+        }
+        return sample_queries(
+            chosen["name"],
+            collection=collection,
+            images=lists.get("images", chosen["images"] or 0),
+            captions=lists.get("captions", chosen["captions"] or 0),
+            uncaptioned=chosen["uncaptioned"],
+            seed=chosen["seed"],
+            actor=actor,
+        )
+
+
+@takes_uploads(LARGEST_LIST)
+@researchers_only.acts
+def test(request: StaffRequest, name: str) -> HttpResponse:
+    """Make a qualification test of the collection's pairs, or of the sentences of a file."""
+    collection = collection_or_404(name)
+    form = TestForm(request.POST, request.FILES, auto_id=OF_TEST)
+    if form.is_valid():
+        with refusals_in(form):
+            made = _made_test(collection, form.cleaned_data, actor=request.user.get_username())
+            messages.success(request, f"The test {made} is made. Choose it when you publish a round in the browser.")
+            return redirect("test_items", made.name)
+    return _samples_page(request, collection, test=form)
+
+
+def _made_test(collection: Collection, chosen: dict[str, Any], *, actor: str) -> QualificationTest:
+    sentences = chosen["sentences"]
+    with local_upload(sentences) if sentences else nullcontext() as file:
+        described = QualificationParameters(**chosen | {"collection": collection.name, "sentences": file})
+        return make_qualification(described, actor=actor)
+
+
+def _samples_page(
+    request: HttpRequest, collection: Collection, sample: SampleForm | None = None, test: TestForm | None = None
+) -> HttpResponse:
+    tests = QualificationTest.objects.filter(collection=collection)
+    suggested = _suggested(collection, bare="uncaptioned" in request.GET)
     context = {
-        "collection": collection,
-        "form": form,
-        "n_images": collection.images.gallery().count(),
-        "n_captions": collection.captions.gallery().count(),
-        "n_uncaptioned": collection.images.gallery().uncaptioned().count(),
-        "command": _sampling(collection, sizes, bare=bare),
+        "samples": counted_samples().filter(collection=collection),
+        "tests": tests.annotate(n_items=Count("items"), n_sentences=Count("items", filter=Q(items__image=None))),
+        "sample_form": sample or SampleForm(initial=suggested, auto_id=OF_SAMPLE),
+        "test_form": test or TestForm(auto_id=OF_TEST),
+        "tab": "samples",
     }
-    return render(request, "console/collections/sample.html", context, status=422 if form.errors else 200)
+    status = 422 if sample or test else 200
+    return show(request, "console/collections/samples.html", collection, context, status=status)
 
 
 def _suggested(collection: Collection, *, bare: bool) -> dict[str, int]:
@@ -197,17 +242,7 @@ def _suggested(collection: Collection, *, bare: bool) -> dict[str, int]:
     gallery = collection.images.gallery()
     images = gallery.uncaptioned() if bare else gallery.captioned()
     captions = 0 if bare else collection.captions.gallery().count()
-    return {"images": min(SUGGESTED, images.count()), "captions": min(SUGGESTED, captions)}
-
-
-def _sampling(collection: Collection, sizes: dict[str, int], *, bare: bool) -> str:
-    """Return the command that draws such a sample; "" where the gallery is empty."""
-    if not any(sizes.values()):
-        return ""
-    return (
-        f"python manage.py sample_queries NAME --images {sizes['images']} --captions {sizes['captions']} "
-        f"--collection {collection}{' --uncaptioned' if bare else ''}"
-    )
+    return {"images": min(SUGGESTED, images.count()), "captions": min(SUGGESTED, captions), "uncaptioned": bare}
 
 
 @researchers_only.acts
@@ -217,29 +252,7 @@ def sample_captions(request: StaffRequest, name: str) -> HttpResponse:
     with refusals_as_messages(request):
         pool = pool_sample(sample, actor=request.user.get_username())
         return redirect(f"{reverse('pool_pack', args=[pool.name])}?task={CAPTION}")
-    return redirect("collection", sample.collection.name)
-
-
-@takes_uploads(LARGEST_LIST)
-@researchers_only.fills
-def test(request: StaffRequest, name: str) -> HttpResponse:
-    """Make a qualification test of the collection's pairs, or of the sentences of a file."""
-    collection = get_object_or_404(Collection, name=name)
-    form = TestForm(request.POST or None, request.FILES or None)
-    if request.method == "POST" and form.is_valid():
-        with refusals_in(form):
-            made = _made_test(collection, form.cleaned_data, actor=request.user.get_username())
-            messages.success(request, f"The test {made} is made. Choose it when you publish a round in the browser.")
-            return redirect("test_items", made.name)
-    context = {"collection": collection, "form": form}
-    return render(request, "console/collections/test.html", context, status=422 if form.errors else 200)
-
-
-def _made_test(collection: Collection, chosen: dict[str, Any], *, actor: str) -> QualificationTest:
-    sentences = chosen["sentences"]
-    with local_upload(sentences) if sentences else nullcontext() as file:
-        described = QualificationParameters(**chosen | {"collection": collection.name, "sentences": file})
-        return make_qualification(described, actor=actor)
+    return redirect("samples", sample.collection.name)
 
 
 @members_only.reads

@@ -16,9 +16,9 @@ from tests.console.conftest import Site
 RESEARCHERS_DO = {
     *("round_plan", "pool_pack", "hit_preview", "preview_picture", "round_publish"),
     *("round_close", "round_add", "round_again", "round_turn", "round_discard", "round_aggregate", "round_idle"),
-    *("invitations", "invitation_revoke", "job_cancel", "train", "embeddings", "annotator_add", "annotator_origin"),
+    *("invitations", "invitation_revoke", "job_cancel", "train", "annotator_add", "annotator_describe"),
     *("round_rehearse", "rehearsal_picture", "rehearsals", "round_consent", "round_ceiling", "two_reviewers"),
-    *("collection_import", "matches", "sample", "sample_captions", "test", "test_items", "version_score"),
+    *("collection_import", "matches_import", "sample", "sample_captions", "test", "test_items", "version_score"),
     *("batch_undo", "rename", "import_look"),
     *("round_top_up", "round_judgments", "benchmarks", "run_register", "run_score", "round_pause"),
     *("version_export", "version_measure", "version_verify", "chart_measure"),

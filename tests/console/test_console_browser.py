@@ -47,7 +47,7 @@ PAGES = [
     "/doctor/",
     "/plan/",
     "/import/",
-    "/collections/zoo/test/",
+    "/collections/zoo/samples/",
     "/tests/first/",
     "/add-annotator/?kind=pvse",
     "/staff/",

@@ -36,7 +36,7 @@ def fill(number: int) -> None:
     late_on_platform(put_on_platform(make_round(collection, f"there-{number}")))
 
 
-LISTS = ("/", "/workers/", "/collections/", "/annotators/", "/pools/", "/rounds/",
+LISTS = ("/", "/workers/", "/collections/", "/rounds/",
          "/review/?state=all", "/review/", "/activity/", "/go/?q=o")  # fmt: skip
 
 

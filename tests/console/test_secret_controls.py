@@ -159,8 +159,11 @@ def pages_of(secret: SimpleNamespace, addresses: dict[str, str]) -> list[str]:
     control = secret.round.controls.first()
     pages |= {f"/rounds/secret/controls/{control.pk}/", f"/review/{secret.round.hits.get().assignments.get().pk}/"}
     for item in secret.items:
-        pages |= {f"/pairs/{item.image_id}/{item.caption_id}/{end}" for end in ("", "trail/")}
-        pages |= {f"/images/{item.image_id}/", f"/captions/{item.caption_id}/"}
+        pages |= {
+            f"/pairs/{item.image_id}/{item.caption_id}/",
+            f"/images/{item.image_id}/",
+            f"/captions/{item.caption_id}/",
+        }
     return sorted(pages)
 
 

@@ -94,9 +94,6 @@ def test_a_vocabulary_without_weights_a_taken_name_and_an_unknown_kind_are_refus
 # Bring your own embeddings: a file becomes an annotator, or is refused in one line and not kept
 
 
-UPLOADS = "/collections/zoo/embeddings/"
-
-
 @pytest.fixture
 def zoo():
     return make_collection(images=3)
@@ -112,7 +109,8 @@ def arrays(zoo, *, images: int | None = None) -> bytes:
 
 
 def upload(client, content: bytes, name: str = "mine.npz", annotator: str = "mine"):
-    return client.post(UPLOADS, {"name": annotator, "file": SimpleUploadedFile(name, content)})
+    sent = {"collection": "zoo", "checkpoint": SimpleUploadedFile(name, content)}
+    return add(client, "files", name=annotator, **sent)
 
 
 @pytest.mark.slow
@@ -120,9 +118,9 @@ def test_uploaded_embeddings_become_an_annotator_that_searches(researcher, zoo, 
     with jobs_run():
         answer = upload(researcher, arrays(zoo))
     job = Job.objects.get()
-    assert answer.url == f"/jobs/{job.pk}/"
+    assert answer.url == f"/jobs/{job.pk}/?follow=yes"
     assert (job.state, job.message.split(":")[0]) == ("done", "Annotator mine is added. It can search")
-    assert "/annotators/mine/" in researcher.get(answer.url).content.decode()
+    assert researcher.get(answer.url).url == "/annotators/mine/"
     call_command("retrieve", "zoo", "--annotators=mine", "--depth=2")
     assert Annotator.objects.get().retrievals.get().depth == 2
     add_annotator(str(job.pk))  # delivered twice

@@ -5,7 +5,8 @@ from tests.factories import make_collection
 def test_a_collection_shows_its_counts_and_the_sources_of_its_matches(researcher, site):
     zoo = researcher.get("/collections/zoo/").context["collection"]
     assert (zoo.n_images, zoo.n_captions) == (8, 16)
-    assert [source["source"] for source in zoo.by_source] == ["original", "v1"]
+    sources = researcher.get("/collections/zoo/matches/").context["sources"]
+    assert [source["source"] for source in sources] == ["original", "v1"]
 
 
 def test_pictures_are_found_by_words_of_any_of_their_captions(researcher, db):
@@ -24,21 +25,24 @@ def test_the_list_counts_images_and_captions_apart_and_the_page_those_without_a_
 def test_judged_non_matches_of_a_version_are_counted_apart(researcher, site):
     Match.objects.filter(source="v1").update(score=0, grade=4)
     n = Match.objects.filter(source="v1", grade=4).count()
-    (source,) = [
-        one for one in researcher.get("/collections/zoo/").context["collection"].by_source if one["source"] == "v1"
-    ]
+    sources = researcher.get("/collections/zoo/matches/").context["sources"]
+    (source,) = [one for one in sources if one["source"] == "v1"]
     assert (source["n"], source["n_rejected"]) == (n, n)
 
 
 def test_galleries_beyond_the_rows_are_listed_with_their_sizes(researcher, db):
     Gallery.objects.create(name="sea", collection=make_collection(), n_images=10_000_000, n_captions=20_000_000)
-    page = researcher.get("/collections/zoo/").text
+    page = researcher.get("/collections/zoo/annotators/").text
     assert ("10,000,000" in page, "20,000,000" in page) == (True, True)
 
 
 def test_the_sample_that_is_suggested_is_of_the_gallery(researcher, db):
     zoo = make_collection(images=3, captions_each=2)
     zoo.images.filter(key=zoo.images.first().key).update(split="train")
-    assert "--images 2 --captions 4 --collection" in researcher.get(f"/collections/{zoo}/").content.decode()
-    zoo.images.update(split="train")
-    assert "No image is in the gallery." in researcher.get(f"/collections/{zoo}/").content.decode()
+    form = researcher.get("/collections/zoo/samples/").context["sample_form"]
+    assert (form.initial["images"], form.initial["captions"]) == (2, 4)
+
+
+def test_the_list_has_the_annotators_too(researcher, site):
+    (annotator,) = researcher.get("/collections/").context["annotators"]
+    assert (annotator.name, annotator.n_retrievals) == ("overlap", 1)

@@ -201,7 +201,7 @@ def test_matches_are_imported_by_a_job_or_change_nothing(researcher, jobs_run):
     for state, file in files.items():
         with jobs_run():
             sent = {"source": "cxc", "file": SimpleUploadedFile(*file)}
-            researcher.post("/collections/zoo/matches/", sent)
+            researcher.post("/collections/zoo/matches/import/", sent)
         assert Job.objects.order_by("created_at").last().state == state
         assert zoo.matches.filter(source="cxc").count() == 2
     assert Event.objects.get(verb="matches imported").actor == "researcher"
@@ -213,7 +213,7 @@ def test_a_sample_is_drawn_by_number_or_made_of_lists(researcher):
     drawn = researcher.post(page, {"name": "drawn", "images": 2, "captions": "", "seed": 7})
     ids = SimpleUploadedFile("ids.txt", b"1\n4\n")
     researcher.post(page, {"name": "listed", "captions": 3, "images_list": ids, "seed": 0})
-    assert drawn.url == "/collections/zoo/"
+    assert drawn.url == "/collections/zoo/samples/"
     made, listed = Sample.objects.get(name="drawn"), Sample.objects.get(name="listed")
     assert (made.images.count(), made.captions.count(), made.seed) == (2, 0, 7)
     assert sorted(listed.images.values_list("key", flat=True)) == ["1", "4"]
@@ -232,6 +232,6 @@ def test_a_test_is_made_and_listed_or_refused(researcher):
     page, fields = "/collections/zoo/test/", {"name": "entry", "positives": 3, "negatives": 3, "attempts": 2, "seed": 0}
     assert researcher.post(page, {**fields, "pass_mark": 3}).status_code == 422
     assert researcher.post(page, {**fields, "pass_mark": 5}).url == "/tests/entry/"
-    (test,) = researcher.get("/collections/zoo/").context["tests"]
+    (test,) = researcher.get("/collections/zoo/samples/").context["tests"]
     assert (test.name, test.n_items, test.pass_mark) == ("entry", 6, 5)
     assert Event.objects.get(verb="made").actor == "researcher"

@@ -109,7 +109,7 @@ def describe_embedding(embed: str, settings: Settings, arrays: Arrays) -> dict[s
     """Describe the network for the annotator's page; the setting ``embed`` is the length of an embedding."""
     pieces = len(arrays["network.text_model.embeddings.token_embedding.weight"])
     towers = describe_towers(settings, pieces)
-    return towers | {"embedding": f"{settings[embed]} numbers, unit length", "score": "cosine"}
+    return towers | {"embedding": f"{settings[embed]} dimensions, L2-normalised", "score": "cosine"}
 
 
 def embed_pictures(network: Any, values: Tensor) -> Tensor:

@@ -235,7 +235,7 @@ def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
     return {
         "picture kernel": f"{settings['image']} of {width:,} numbers, power {settings['power']}, {n_images:,} pivots",
         "text kernel": f"{settings['text']} over {n_words:,} stems, {n_texts:,} pivots",
-        "embeddings": f"at most {arrays['image_directions'].shape[2]:,} numbers, unit length",
+        "embeddings": f"at most {arrays['image_directions'].shape[2]:,} dimensions, L2-normalised",
         "score": f"cosine{merged}",
     }
 

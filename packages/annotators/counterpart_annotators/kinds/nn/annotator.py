@@ -148,7 +148,7 @@ def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
     n_images, n_numbers = arrays["signatures"].shape
     return {
         "neighbours": counted(n_images, "training image"),
-        "picture": f"{settings['image']} of {n_numbers:,} numbers",
+        "picture": f"{settings['image']} in {n_numbers:,} dimensions",
         "captions": f"{settings['text']} over {len(arrays['words']):,} stems",
         "score": "similarity to the nearest training image, or to its captions",
     }

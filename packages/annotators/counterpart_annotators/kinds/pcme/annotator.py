@@ -161,10 +161,10 @@ def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
     shift, scale = (float(arrays[f"network.criterion.{name}"][0]) for name in SCALARS)
     probability = f"mean over sample pairs of sigmoid(2 ({shift:.2f} - {scale:.2f} x distance))"
     return {
-        "trunk": f"{trunk}, {positions} x {positions} positions of {TRUNKS[trunk].channels}",
-        "words": f"{words:,} of {each} numbers",
-        "reader": f"bidirectional GRU, 2 x {embed // 2}, legacy reading; another for the uncertainty",
-        "embeddings": f"normal distribution over {embed:,} numbers, {settings['samples']} samples",
+        "trunk": f"{trunk}, {positions} x {positions} positions of {TRUNKS[trunk].channels:,} channels",
+        "words": f"{words:,} words in {each} dimensions",
+        "reader": f"bidirectional GRU, 2 x {embed // 2}, output at the last word; another for the uncertainty",
+        "embeddings": f"normal distribution in {embed:,} dimensions, {settings['samples']} samples",
         "score": probability if settings["score"] == "probability" else "sum of the samples' inner products",
     }
 

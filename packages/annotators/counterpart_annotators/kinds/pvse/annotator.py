@@ -90,6 +90,9 @@ class PVSELearner(RecurrentLearner[PVSE]):
         return self.ranked(best_cosines(images.embeddings, captions.embeddings), batch)
 
 
+READINGS = {"legacy": "output at the last word", "final": "last states of both directions"}
+
+
 def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
     """Describe the network for the annotator's page."""
     words, each = arrays["network.txt_enc.embed.weight"].shape
@@ -98,10 +101,10 @@ def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
     trunk = str(settings["trunk"])
     side = ceil(int(settings["picture"]) / 32)
     return {
-        "trunk": f"{trunk}, {side} x {side} positions of {TRUNKS[trunk].channels:,} numbers",
-        "words": f"{words:,} of {each} numbers",
-        "reader": f"bidirectional GRU, 2 x {embed // 2}, {settings['reading']} reading",
-        "embeddings": f"{k} of {embed:,} numbers, unit length",
+        "trunk": f"{trunk}, {side} x {side} positions of {TRUNKS[trunk].channels:,} channels",
+        "words": f"{words:,} words in {each} dimensions",
+        "reader": f"bidirectional GRU, 2 x {embed // 2}, {READINGS[settings['reading']]}",
+        "embeddings": f"{k} in {embed:,} dimensions, L2-normalised",
         "score": "best of K x K cosines" if k > 1 else "cosine",
     }
 

@@ -153,10 +153,10 @@ def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
     words, each = arrays["network.txt_enc.embed.weight"].shape
     embed, channels = arrays["network.img_enc.fc.weight"].shape
     return {
-        "trunk": f"{settings['trunk']}, pooled to {channels:,} numbers",
-        "words": f"{words:,} of {each} numbers",
+        "trunk": f"{settings['trunk']}, pooled to {channels:,} channels",
+        "words": f"{words:,} words in {each} dimensions",
         "reader": f"GRU, {embed:,}, state at the last word",
-        "embeddings": f"1 of {embed:,} numbers" + (", unit length" if settings["normalise"] == "yes" else ""),
+        "embeddings": f"{embed:,} dimensions" + (", L2-normalised" if settings["normalise"] == "yes" else ""),
         "score": "minus the length of max(0, caption - image)" if settings["score"] == "order" else "inner product",
     }
 

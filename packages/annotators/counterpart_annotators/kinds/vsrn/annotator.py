@@ -113,9 +113,9 @@ def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
     return {
         "pictures": f"{regions}, {channels:,} numbers each",
         "reasoning": f"4 graph blocks and a GRU, {settings['variant']} variant",
-        "words": f"{words:,} of {each} numbers",
+        "words": f"{words:,} words in {each} dimensions",
         "reader": f"GRU, {embed:,}, state at the last word",
-        "embeddings": f"1 of {embed:,} numbers, unit length",
+        "embeddings": f"{embed:,} dimensions, L2-normalised",
         "score": "cosine",
     }
 
