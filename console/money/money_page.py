@@ -39,6 +39,8 @@ from crowd.calls.funds import costs_of
 from hits.models import Round
 from hits.prices import fair_reward
 
+ROWS = 40  # workers on a page, below the accounts
+
 
 @members_only.reads
 def round_money(request: StaffRequest, name: str) -> HttpResponse:
@@ -53,7 +55,7 @@ def round_money(request: StaffRequest, name: str) -> HttpResponse:
         "timing": timing,
         "fair": fair,
         "platform": on_platform(found),
-        "rows": page_of(request, earners.figures),
+        "rows": page_of(request, earners.figures, size=ROWS),
         "totals": total_of(earners.figures),
         "old_since": earners.old_since,
     }

@@ -70,7 +70,6 @@ PAGES = [
     "/pools/pool/pack/",
     "/benchmarks/",
     "/rounds/there/money/",
-    "/rounds/there/audit/repair/",
     "/workers/",
     "/workers/{worker}/",
     "/workers/{worker}/forget/",

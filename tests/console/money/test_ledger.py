@@ -1,13 +1,11 @@
 """A round's ledger in the console."""
 
 from decimal import Decimal
-from functools import partial
 
 import pytest
 
 from annotation.models import Assignment, Payment, Worker
 from console.money import money_page
-from console.pagination import page_of
 from core.models import Job
 from hits.models import Round
 from tests.console.conftest import answer_rightly
@@ -68,6 +66,6 @@ def test_what_programs_earned_is_marked_and_their_times_advise_no_top_up(member,
 
 def test_the_sums_are_over_all_pages(member, owing, monkeypatch):
     answer_rightly(owing)
-    monkeypatch.setattr(money_page, "page_of", partial(page_of, size=1))
+    monkeypatch.setattr(money_page, "ROWS", 1)
     by_worker = member.get("/rounds/round-1/money/").context
     assert (len(by_worker["rows"]), by_worker["totals"].rewards, by_worker["totals"].owed) == (1, 2, Decimal("1.30"))
