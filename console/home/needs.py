@@ -106,7 +106,7 @@ def _late(round: Round | None) -> Iterable[Need]:
     late = [(name, last) for name, last in late_rounds() if round is None or name == round.name]
     worker = _worker() if late else ""
     for name, last in late:
-        yield Need(f"{name} was last synced {ago(last)}. {worker}", _page("round", name))
+        yield Need(f"{name} was last synced {ago(last)}. {worker}", _page("round_money", name))
 
 
 def _pairs_to_review() -> Iterable[Need]:
@@ -175,7 +175,6 @@ def _suspected(name: str) -> str:
     return f"{_page('round_pairs', name)}?state=suspected"
 
 
-_round = partial(_page, "round")
 _money = partial(_page, "round_money")
 IN_HIT = "hit__round"
 OF_WORK = "assignment__hit__round"
@@ -192,7 +191,7 @@ _WAITING: Mapping[str, tuple[Waiting, ...]] = {
         Waiting(_PROPOSED.all, OF_WORK, "rejection", "{} in {} for a second person", _rejections("proposed")),
         Waiting(_APPEALS.all, OF_WORK, "appeal", "{} in {} to answer", _rejections("appealed")),
         Waiting(_SUSPECTED.all, "round", "control", "{} under suspicion in {}", _suspected),
-        Waiting(work_to_look_at, IN_HIT, "submission", "{} with a problem in {}", _round),
+        Waiting(work_to_look_at, IN_HIT, "submission", "{} with a problem in {}", _money),
     ),
     LAUNCH: (
         Waiting(_FAILED.all, "round", "platform call", "{} of {} failed", _money),

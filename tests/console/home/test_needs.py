@@ -37,10 +37,10 @@ def test_a_round_that_is_not_synced_is_listed_with_the_state_of_the_worker(platf
     posted()
     Posting.objects.update(seen_at=timezone.now() - timedelta(hours=2))
     late = "round-1 was last synced 2\xa0hours ago."
-    assert needed() == {f"{late} Is the Celery worker running?": "/rounds/round-1/"}
+    assert needed() == {f"{late} Is the Celery worker running?": "/rounds/round-1/money/"}
     Job.objects.create(title="a search", task="none", state="running")
     Job.objects.create(title="next", task="none", heartbeat_at=timezone.now() - timedelta(minutes=5))
-    assert needed() == {f"{late} The worker is busy with a search": "/rounds/round-1/"}
+    assert needed() == {f"{late} The worker is busy with a search": "/rounds/round-1/money/"}
 
 
 def test_an_account_with_too_little_money_is_listed(platform, db, monkeypatch):

@@ -144,7 +144,7 @@ def test_the_event_log_has_no_platform_ids(member, platform):
     WorkerIdentity.objects.create(worker=worker, channel="mturk", environment="emulator", external_id="ASECRET1")
     platform.failures = [ChannelError("Worker ASECRET1 is unknown.", permanent=True)]
     posted()
-    page = member.get("/events/").text
+    page = member.get("/activity/").text
     assert worker.pseudonym in page
     assert "ASECRET1" not in page
 

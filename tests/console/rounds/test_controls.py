@@ -77,6 +77,12 @@ def test_a_ruling_without_a_reason_is_refused_on_the_page(reviewer, control):
     assert not ControlRuling.objects.exists()
 
 
+def test_a_wrong_control_is_thrown_out_from_the_page_of_its_hit(reviewer, researcher, control):
+    page = f"/rounds/round-1/hits/{control.items.first().hit.number}/"
+    assert address("control_rule", control) not in researcher.get(page).text
+    assert address("control_rule", control) in reviewer.get(page).text
+
+
 def test_a_control_of_another_round_is_not_found(reviewer, control):
     make_round(control.round.pool.collection, "other")
     assert reviewer.get(reverse("control", args=["other", control.pk])).status_code == 404

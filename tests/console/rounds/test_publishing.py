@@ -148,7 +148,7 @@ def test_calls_that_fail_end_the_job_in_one_line(researcher, draft, platform, co
 def test_invitations_are_made_listed_and_revoked_on_a_page(researcher, db):
     make_round()
     page = researcher.post("/rounds/round-1/invitations/", {"count": "2"}, follow=True).text
-    assert page.count("<code>http") == 2
+    assert (page.count("<code>http"), page.count('class="qr"'), page.count('href="mailto:')) == (2, 2, 2)
     number = Invitation.objects.first().pk
     page = researcher.post(f"/rounds/round-1/invitations/{number}/revoke/", follow=True).text
     assert page.count("<code>http") == 1
