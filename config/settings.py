@@ -97,7 +97,12 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
-            "builtins": ["django.templatetags.static", "console.templatetags.console", "console.templatetags.charts"],
+            "builtins": [
+                "django.templatetags.static",
+                "django.templatetags.i18n",
+                "console.templatetags.console",
+                "console.templatetags.charts",
+            ],
         },
     },
 ]
@@ -144,7 +149,8 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
 
 LANGUAGE_CODE = "en"
-USE_I18N = False
+LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("ar", "العربية")]  # of the pages of workers
+LOCALE_PATHS = [BASE_DIR / "annotation/locale"]
 USE_TZ = True
 TIME_ZONE = "UTC"
 
@@ -196,6 +202,7 @@ CONTENT_SECURITY_POLICY = {
         "script-src": [SELF],
         "style-src": [SELF],
         "img-src": [SELF, "data:"],
+        "manifest-src": [SELF],
         "connect-src": [SELF],
         "form-action": [SELF],
         "frame-ancestors": [NONE],

@@ -30,6 +30,7 @@ from annotation.judging.links import (
     copy_key,
     read_assignment_token,
     refuse_large,
+    speak,
 )
 from annotation.judging.sheet import SAMPLE, terms_of
 from annotation.judging.sheet_answers import agrees_to
@@ -118,6 +119,7 @@ def entry(request: HttpRequest, site: PlatformSite) -> HttpResponse:
     if posting.hit is None:
         return _to_session(request, site, posting, arrival)
     round = posting.round
+    speak(round)
     sheet = current_sheet(round)
     context = {"round": round, "sheet": sheet, "is_preview": arrival.is_preview, **terms_of(round)}
     if arrival.is_preview:
@@ -177,6 +179,7 @@ def session(request: HttpRequest, site: PlatformSite, token: str) -> HttpRespons
         return _ended(request, site, posting, Outcome.NO_CONSENT)
     if assignment := assignment_of_session(posting, arrival.assignment_id, worker):
         return _to_hit(request, site, assignment)
+    speak(posting.round)
     sheet = current_sheet(posting.round)
     answer = request.POST.get("consent")
     if answer == "no":
@@ -286,6 +289,7 @@ def _assignment_at(site: PlatformSite, token: str) -> Assignment:
         raise Trouble("This HIT is gone", FROM_THERE, status=404)
     assignment.visit = visit
     visit.assignment = assignment
+    speak(assignment.hit.round)
     refuse_taken(visit)
     return assignment
 

@@ -166,7 +166,7 @@ def open_hit(page: Page, join: str) -> None:
     """Join, pass the test, take a HIT and answer its first pair."""
     page.goto(join)
     page.check("[name=consent]")
-    page.click("text=Agree and start")
+    page.click("text=Agree and join")
     page.click("text=Take the test")
     page.wait_for_load_state("networkidle")
     for key in (*"1414", "Enter"):  # right: the demo draws the same test every time

@@ -53,6 +53,9 @@ class Round(models.Model):
     expected_seconds = models.PositiveIntegerField(
         null=True, help_text="Expected active time of a HIT: measured in a pilot or stated when publishing."
     )
+    language = models.CharField(
+        max_length=10, blank=True, help_text="Language of the pages of workers; empty: that of their browser."
+    )
     fees = models.JSONField(default=dict, help_text="The channel's fees when the round was published.")
     settles = models.BooleanField(
         default=False, help_text="The channel itself holds and pays the money; otherwise we pay and mark it paid."

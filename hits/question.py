@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from django.db import models
+from django.utils.translation import gettext_noop
 
 from hits.models import Control
 
@@ -13,10 +14,10 @@ from hits.models import Control
 class Level(models.IntegerChoices):
     """The four answers, in the paper's words and order (ECCV Caption, section 3.2)."""
 
-    YES = 1, "100% YES"
-    PARTIALLY_YES = 2, "Partially YES, but"
-    MOSTLY_NO = 3, "Mostly NO, because"
-    NO = 4, "100% NO"
+    YES = 1, gettext_noop("100% YES")
+    PARTIALLY_YES = 2, gettext_noop("Partially YES, but")
+    MOSTLY_NO = 3, gettext_noop("Mostly NO, because")
+    NO = 4, gettext_noop("100% NO")
 
     @property
     def brief(self) -> str:
@@ -27,25 +28,25 @@ class Level(models.IntegerChoices):
 class Shortcoming(models.TextChoices):
     """Why a match is not perfect: what the description does, in the words of ECCV Caption (appendix B.1)."""
 
-    NOT_IN_IMAGE = "not_in_image", "describes concepts that do not appear in the image"
-    NOT_IN_CAPTION = "not_in_caption", "does not describe the main concepts in the image"
-    WRONG_WAY = "wrong_way", "describes the main concepts in a wrong way"
-    GRAMMAR = "grammar", "is grammatically incorrect"
+    NOT_IN_IMAGE = "not_in_image", gettext_noop("describes concepts that do not appear in the image")
+    NOT_IN_CAPTION = "not_in_caption", gettext_noop("does not describe the main concepts in the image")
+    WRONG_WAY = "wrong_way", gettext_noop("describes the main concepts in a wrong way")
+    GRAMMAR = "grammar", gettext_noop("is grammatically incorrect")
 
 
 class WrongWay(models.TextChoices):
     """What is described in a wrong way (ECCV Caption, table B.3b)."""
 
-    QUANTITY = "quantity"
-    COLOR = "color"
-    SPECIES = "species"
-    GENDER = "gender"
-    AGE = "age"
-    ACTION = "action"
-    EMOTION = "emotion"
-    LOCATION = "location"
-    ORIENTATION = "orientation"
-    OTHERS = "others"
+    QUANTITY = "quantity", gettext_noop("Quantity")
+    COLOR = "color", gettext_noop("Color")
+    SPECIES = "species", gettext_noop("Species")
+    GENDER = "gender", gettext_noop("Gender")
+    AGE = "age", gettext_noop("Age")
+    ACTION = "action", gettext_noop("Action")
+    EMOTION = "emotion", gettext_noop("Emotion")
+    LOCATION = "location", gettext_noop("Location")
+    ORIENTATION = "orientation", gettext_noop("Orientation")
+    OTHERS = "others", gettext_noop("Others")
 
 
 RIGHT_LEVELS: Mapping[str, frozenset[int]] = {
@@ -57,11 +58,13 @@ RIGHT_LEVELS: Mapping[str, frozenset[int]] = {
 
 @dataclass(frozen=True)
 class Example:
-    """A sentence on the drawn picture of a red kite over a green hill with a tree, its level, and why."""
+    """A sentence on a picture, its level, and why. Without the address of a ``picture``, it is the drawn one of a red
+    kite over a green hill with a tree."""
 
     level: Level
     sentence: str
     why: str
+    picture: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True)
@@ -94,24 +97,44 @@ WORDINGS: dict[int, Wording] = {
     ),
     2: Wording(
         levels={
-            Level.YES: "Everything the sentence says is true of the picture. It need not mention everything.",
-            Level.PARTIALLY_YES: "Mostly true, but at least one detail is wrong or cannot be seen.",
-            Level.MOSTLY_NO: "The main thing is wrong or cannot be seen, but something in it is true.",
-            Level.NO: "Nothing important in the sentence is true of this picture.",
+            Level.YES: gettext_noop(
+                "Everything the sentence says is true of the picture. It need not mention everything."
+            ),
+            Level.PARTIALLY_YES: gettext_noop("Mostly true, but at least one detail is wrong or cannot be seen."),
+            Level.MOSTLY_NO: gettext_noop("The main thing is wrong or cannot be seen, but something in it is true."),
+            Level.NO: gettext_noop("Nothing important in the sentence is true of this picture."),
         },
-        why="Why is it not perfect? The description …",
+        why=gettext_noop("Why is it not perfect? The description …"),
         shortcomings={shortcoming: shortcoming.label for shortcoming in Shortcoming},
     ),
 }
 WORDINGS[3] = replace(
     WORDINGS[2],
     examples=(
-        Example(Level.YES, "A kite flies over a green hill.", "all of it is true. It need not mention the tree."),
-        Example(Level.PARTIALLY_YES, "A blue kite flies over a hill with a tree.", "the kite is red."),
-        Example(Level.PARTIALLY_YES, "A child flies a kite over a hill.", "no child can be seen."),
         Example(
-            Level.MOSTLY_NO, "Two children fly kites on a beach.", "there are no children and no beach, but a kite."
+            Level.YES,
+            gettext_noop("A kite flies over a green hill."),
+            gettext_noop("all of it is true. It need not mention the tree."),
         ),
-        Example(Level.NO, "A plate of noodles on a table.", "nothing in it is true of this picture."),
+        Example(
+            Level.PARTIALLY_YES,
+            gettext_noop("A blue kite flies over a hill with a tree."),
+            gettext_noop("the kite is red."),
+        ),
+        Example(
+            Level.PARTIALLY_YES,
+            gettext_noop("A child flies a kite over a hill."),
+            gettext_noop("no child can be seen."),
+        ),
+        Example(
+            Level.MOSTLY_NO,
+            gettext_noop("Two children fly kites on a beach."),
+            gettext_noop("there are no children and no beach, but a kite."),
+        ),
+        Example(
+            Level.NO,
+            gettext_noop("A plate of noodles on a table."),
+            gettext_noop("nothing in it is true of this picture."),
+        ),
     ),
 )

@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from django.db.models import Count, Exists, OuterRef, Prefetch, Q
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from annotation.judging.links import Home
 from annotation.models import Appeal, Assignment, Payment, Rejection, Worker
@@ -15,14 +17,14 @@ from annotation.review.appeals import appealable_until, pay_askable_until
 from annotation.work.signals import DOUBTS
 from core import clock
 
-CHECKED = "being checked"
-REFUSED = "not paid"
-NOT_SUBMITTED = "not submitted in time"
+CHECKED = gettext_noop("being checked")
+REFUSED = gettext_noop("not paid")
+NOT_SUBMITTED = gettext_noop("not submitted in time")
 OUTCOMES = {
     Assignment.State.SUBMITTED: CHECKED,
     Assignment.State.FLAGGED: CHECKED,
-    Assignment.State.ACCEPTED: "accepted",
-    Assignment.State.EXCLUDED: "not counted",
+    Assignment.State.ACCEPTED: gettext_noop("accepted"),
+    Assignment.State.EXCLUDED: gettext_noop("not counted"),
 }
 
 
@@ -43,6 +45,7 @@ class SubmittedHit:
     outcome: str
     pay: Decimal | None
     paid: bool
+    paid_at: datetime | None = None
     promised: Decimal | None = None
     bonuses: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
@@ -94,13 +97,35 @@ def work_of(worker: Worker) -> list[SubmittedHit]:
     ]
 
 
-def earned(works: Sequence[SubmittedHit]) -> Decimal:
-    return sum((work.pay for work in works if work.pay is not None), Decimal("0.00"))
+@dataclass(frozen=True)
+class Earnings:
+    """What a worker earns by their HITs, in US dollars. ``week``: by the ``hits`` submitted since Monday (UTC);
+    ``promised`` is the part of ``unpaid`` that is still being checked."""
+
+    week: Decimal
+    hits: int
+    unpaid: Decimal
+    promised: Decimal
+    paid: Decimal
+    paid_at: datetime | None
 
 
-def promised(works: Sequence[SubmittedHit]) -> Decimal:
-    """Return what the worker will earn for work that is being checked, if all of it is accepted."""
-    return sum((work.promised for work in works if work.promised is not None), Decimal("0.00"))
+def earnings_of(works: Sequence[SubmittedHit]) -> Earnings:
+    today = clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    monday = today - timedelta(days=today.weekday())
+    this_week = [work for work in works if work.submitted_at and work.submitted_at >= monday]
+    return Earnings(
+        week=_sum([work.pay or work.promised for work in this_week]),
+        hits=len(this_week),
+        unpaid=_sum([work.pay or work.promised for work in works if not work.paid]),
+        promised=_sum([work.promised for work in works]),
+        paid=_sum([work.pay for work in works if work.paid]),
+        paid_at=max((work.paid_at for work in works if work.paid_at), default=None),
+    )
+
+
+def _sum(amounts: Sequence[Decimal | None]) -> Decimal:
+    return sum((amount for amount in amounts if amount is not None), Decimal("0.00"))
 
 
 def receipt_of(assignment: Assignment) -> SubmittedHit | None:
@@ -159,7 +184,8 @@ def _work(assignment: Assignment, rejections: Sequence[Rejection] = ()) -> Submi
         outcome=outcome,
         pay=sum((payment.amount for payment in payments), Decimal(0)) if payments else None,
         paid=bool(payments) and all(payment.state == Payment.State.PAID for payment in payments),
+        paid_at=max((payment.paid_at for payment in payments if payment.paid_at), default=None),
         promised=assignment.hit.round.reward if outcome == CHECKED and not payments else None,
         bonuses=tuple(payment.reason for payment in payments if payment.kind == Payment.Kind.BONUS),
-        doubts=tuple(DOUBTS[signal["signal"]] for signal in assignment.signals if is_flagged),
+        doubts=tuple(_(DOUBTS[signal["signal"]]) for signal in assignment.signals if is_flagged),
     )

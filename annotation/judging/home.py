@@ -9,9 +9,10 @@ from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.judging.history import completion_code_of, earned, lost_work_of, promised, rejected_work_of, work_of
+from annotation.judging.history import completion_code_of, earnings_of, lost_work_of, rejected_work_of, work_of
 from annotation.judging.links import (
     WORKER_LIFE,
     Home,
@@ -39,7 +40,7 @@ from annotation.people.admission import (
     places_left,
     use_invitation,
 )
-from annotation.people.consent import NotAgreedError, current_sheet, give_consent, has_agreed
+from annotation.people.consent import NotAgreedError, current_sheet, give_consent, has_agreed, words_of
 from annotation.people.workers import actor_of, worker_for
 from annotation.review.appeals import appeal, ask_for_pay
 from annotation.work.leases import lease_seat
@@ -67,7 +68,8 @@ def invited(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _join(request: HttpRequest, round: Round, invitation: Invitation | None) -> HttpResponse:
-    known = _remembered(request, round)
+    last = _remembered(request)
+    known = Home(last.worker, round) if last else None
     _refuse_unwelcome(round, known)
     _refuse_uninvited(request, round, known, invitation)
     sheet = current_sheet(round)
@@ -78,13 +80,22 @@ def _join(request: HttpRequest, round: Round, invitation: Invitation | None) -> 
         return _enter(known, invitation)
     if consents:
         if invitation is None and not JOINS.admits(request, round.pk):
-            text = "Wait an hour and agree again, or ask the people who sent you the link."
-            raise Trouble("Many people have just joined from your network", text, status=429)
+            text = _("Wait an hour and agree again, or ask the people who sent you the link.")
+            raise Trouble(_("Many people have just joined from your network"), text, status=429)
         with transaction.atomic():  # Who cannot join leaves no worker behind.
             return _enter(_new_worker(request, round, sheet), invitation)
     context = {"round": round, "known": known, "has_agreed": agreed, "sheet": sheet, "form": form_token()}
     context |= {"refused": request.method == "POST", "outdated": request.POST.get("consent") == "yes"}
     return render(request, "judging/join.html", {**context, **_terms(round)}, status=422 if context["refused"] else 200)
+
+
+@require_safe
+def start(request: HttpRequest) -> HttpResponse:
+    """Lead to the worker's own page that this browser knows: where the installed pages open."""
+    if known := _remembered(request):
+        return redirect("judging:home", token=known.token)
+    text = _("Open the link that you were sent again; your earlier work is not lost.")
+    raise Trouble(_("This browser does not know you"), text, status=404)
 
 
 @require_safe
@@ -96,14 +107,17 @@ def home(request: HttpRequest, token: str) -> HttpResponse:
     nothing_left = "nothing-left" in request.GET and home.round.paused_at is None and not permit.waits
     context = {
         "home": home,
+        "round": home.round,
+        "address": settings.SITE_URL + request.path,
+        "mail_subject": _("My page for judging pictures and sentences"),
         "held": _held(home) or ("" if home.round.takes_workers and not permit.is_over else _late(home)),
         "permit": permit,
         "sheet": None if has_agreed(home.worker, home.round) else current_sheet(home.round),
         "nothing_left": nothing_left,
         "returned": "returned" in request.GET,
         "works": works,
-        "earned": earned(works),
-        "promised": promised(works),
+        "earnings": earnings_of(works),
+        "payment_terms": words_of(home.round)["payment_terms"] if works else "",
         "rejected": rejected_work_of(home.worker),
         "lost": lost_work_of(home.worker),
         "code": completion_code_of(home, permit, nothing_left=nothing_left),
@@ -123,8 +137,8 @@ def take(request: HttpRequest, token: str) -> HttpResponse:
     if not (home.worker.simulated or TAKES.admits(request, home.round.pk)):
         if held := _held(home):
             return redirect("judging:task", token=held)
-        text = "Wait an hour, then take the next one on your own page. What you have submitted is safe."
-        raise Trouble("Many HITs have just been taken from your network", text, status=429, home=home.token)
+        text = _("Wait an hour, then take the next one on your own page. What you have submitted is safe.")
+        raise Trouble(_("Many HITs have just been taken from your network"), text, status=429, home=home.token)
     sheet = current_sheet(home.round)
     if agrees_to(sheet, request.POST):
         give_consent(home.worker, home.round, sheet=sheet)
@@ -148,12 +162,15 @@ def appeal_against(request: HttpRequest, token: str, rejection_id: int) -> HttpR
     rejection = Rejection.objects.filter(pk=rejection_id, assignment__worker=home.worker).first()
     if rejection is None:
         raise Trouble(
-            "This is not your work", "Go back to your own page and appeal from there.", status=404, home=home.token
+            _("This is not your work"),
+            _("Go back to your own page and appeal from there."),
+            status=404,
+            home=home.token,
         )
     try:
         appeal(rejection, text=request.POST.get("text", ""), actor=actor_of(home.worker))
     except CounterpartError as error:
-        raise Trouble("Your appeal was not saved", str(error), status=422, home=home.token) from error
+        raise Trouble(_("Your appeal was not saved"), str(error), status=422, home=home.token) from error
     return redirect(f"{reverse('judging:home', args=[home.token])}#rejected")
 
 
@@ -163,11 +180,13 @@ def ask_to_be_paid(request: HttpRequest, token: str, assignment_id: int) -> Http
     home = home_of(token)
     lost = home.worker.assignments.filter(pk=assignment_id).first()
     if lost is None:
-        raise Trouble("This is not your work", "Go back to your own page and ask from there.", status=404, home=token)
+        raise Trouble(
+            _("This is not your work"), _("Go back to your own page and ask from there."), status=404, home=token
+        )
     try:
         ask_for_pay(lost, text=request.POST.get("text", ""), actor=actor_of(home.worker))
     except CounterpartError as error:
-        raise Trouble("Your request was not saved", str(error), status=422, home=token) from error
+        raise Trouble(_("Your request was not saved"), str(error), status=422, home=token) from error
     return redirect(f"{reverse('judging:home', args=[token])}#lost")
 
 
@@ -181,7 +200,7 @@ def _new_worker(request: HttpRequest, round: Round, sheet: ConsentSheet) -> Home
         form = read_form_token(request.POST.get("form", ""))
     except BadSignature as error:
         raise Trouble(
-            "This form has expired", "Open the link that you were sent again and agree once more.", status=410
+            _("This form has expired"), _("Open the link that you were sent again and agree once more."), status=410
         ) from error
     worker = worker_for(channel="browser", external_id=form)
     give_consent(worker, round, sheet=sheet)
@@ -201,21 +220,23 @@ def _refuse_uninvited(request: HttpRequest, round: Round, known: Home | None, in
     if known and has_joined(round, known.worker):
         return
     if invitation is None and admission_of(round).invited:
-        text = "Open the invitation that you were sent, or ask the people who sent you this link for one."
-        raise Trouble("This round is by invitation", text, status=403)
+        text = _("Open the invitation that you were sent, or ask the people who sent you this link for one.")
+        raise Trouble(_("This round is by invitation"), text, status=403)
     used_by = invitation.used_by if invitation else None
     if used_by and request.method != "POST" and not (known and known.worker == used_by):
         raise _used()
 
 
 def _full() -> Trouble:
-    text = "Enough people have joined. Thank you; there may be a place in the next round."
-    return Trouble("This round is full", text, status=410)
+    text = _("Enough people have joined. Thank you; there may be a place in the next round.")
+    return Trouble(_("This round is full"), text, status=410)
 
 
 def _used() -> Trouble:
-    text = "One person can join by it. If you used it, continue on the page that it opened; if not, ask for your own."
-    return Trouble("This invitation has been used", text, status=410)
+    text = _(
+        "One person can join by it. If you used it, continue on the page that it opened; if not, ask for your own."
+    )
+    return Trouble(_("This invitation has been used"), text, status=410)
 
 
 def _enter(home: Home, invitation: Invitation | None) -> HttpResponse:
@@ -239,11 +260,12 @@ def _enter(home: Home, invitation: Invitation | None) -> HttpResponse:
     return response
 
 
-def _remembered(request: HttpRequest, round: Round) -> Home | None:
+def _remembered(request: HttpRequest) -> Home | None:
+    """Return the worker whom this browser knows, in the round that they joined last."""
     with suppress(BadSignature):
-        token = request.COOKIES.get(settings.WORKER_COOKIE_NAME) or request.COOKIES.get(REMEMBERED, "")
-        home = read_worker_token(token)
-        return Home(home.worker, round) if home else None
+        return read_worker_token(
+            request.COOKIES.get(settings.WORKER_COOKIE_NAME) or request.COOKIES.get(REMEMBERED, "")
+        )
     return None
 
 

@@ -16,7 +16,9 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils import translation
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 
 from annotation.models import Assignment, Invitation, Worker
@@ -97,23 +99,30 @@ def by_assignment(view: View) -> View:
 
 
 def answered(view: View, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-    """Return the view's answer, or the page of its Trouble; private, and with no referrer for other sites."""
-    try:
-        refuse_large(request)
-        response = view(request, *args, **kwargs)
-    except Trouble as trouble:
-        response = render(
-            request, "judging/trouble.html", {"trouble": trouble, "over": trouble.over}, status=trouble.status
-        )
+    """Return the view's answer, or the page of its Trouble; private, and with no referrer for other sites. It is in the
+    language of the browser until ``speak`` chooses that of a round."""
+    with translation.override(translation.get_language_from_request(request)):
+        try:
+            refuse_large(request)
+            response = view(request, *args, **kwargs)
+        except Trouble as trouble:
+            context = {"trouble": trouble, "over": trouble.over}
+            response = render(request, "judging/trouble.html", context, status=trouble.status)
     response.headers.setdefault("Cache-Control", "private, no-store")
     response.headers["Referrer-Policy"] = "no-referrer"
     return response
 
 
+def speak(round: Round) -> None:
+    """Write the rest of the answer in the language of the round, if it has one."""
+    if round.language:
+        translation.activate(round.language)
+
+
 def refuse_large(request: HttpRequest) -> None:
     if body_size(request) > MAX_BODY:
         raise Trouble(
-            "Too much was sent", "The answers to one HIT are small; reload the page and try again.", status=413
+            _("Too much was sent"), _("The answers to one HIT are small; reload the page and try again."), status=413
         )
 
 
@@ -128,11 +137,13 @@ def invitation_of(token: str) -> Invitation:
     try:
         number = signing.loads(token, salt=INVITATION_SALT)
     except BadSignature as forged:
-        raise Trouble("Invalid link", "Check that you copied all of it, or ask for a new one.", status=404) from forged
+        raise Trouble(
+            _("Invalid link"), _("Check that you copied all of it, or ask for a new one."), status=404
+        ) from forged
     invitation = Invitation.objects.select_related("round", "used_by").filter(pk=number).first()
     if invitation is None or invitation.state == Invitation.State.REVOKED:
         raise Trouble(
-            "This invitation was withdrawn", "Ask the people who sent you the link for a new one.", status=410
+            _("This invitation was withdrawn"), _("Ask the people who sent you the link for a new one."), status=410
         )
     return invitation
 
@@ -142,19 +153,21 @@ def joined_round(join_key: str) -> Round:
     rounds = Round.objects.select_related("admission__test", "admission__practice")
     round = rounds.filter(join_key=join_key, channel="browser").first()
     if round is None or round.state == "draft":
-        raise Trouble("Invalid link", "Check that you copied all of it, or ask for a new one.", status=404)
+        raise Trouble(_("Invalid link"), _("Check that you copied all of it, or ask for a new one."), status=404)
+    speak(round)
     if round.state == "closed":
-        raise Trouble("This round is closed", "It gives out no more HITs. Thank you.", status=410)
+        raise Trouble(_("This round is closed"), _("It gives out no more HITs. Thank you."), status=410)
     return round
 
 
 def home_of(token: str) -> Home:
     """Return the worker and the round that a personal link names."""
-    with_link = "Open the link that you were sent again; your earlier work is not lost."
-    with _faults_shown(expired=with_link, forged="Check that you copied all of it. " + with_link):
+    with_link = _("Open the link that you were sent again; your earlier work is not lost.")
+    with _faults_shown(expired=with_link, forged=_("Check that you copied all of it.") + " " + with_link):
         home = read_worker_token(token)
     if home is None:
-        raise Trouble("This round does not exist any more", "Ask the people who sent you the link.", status=404)
+        raise Trouble(_("This round does not exist any more"), _("Ask the people who sent you the link."), status=404)
+    speak(home.round)
     return home
 
 
@@ -164,32 +177,33 @@ def _faults_shown(*, expired: str, forged: str) -> Iterator[None]:
     try:
         yield
     except LinkReplacedError as error:
-        text = (
+        text = _(
             "You have a new link, and this one no longer works. Use the new one, or ask the people who sent it to you."
         )
-        raise Trouble("This link was replaced", text, status=410) from error
+        raise Trouble(_("This link was replaced"), text, status=410) from error
     except SignatureExpired as error:
-        raise Trouble("This link has expired", expired, status=410) from error
+        raise Trouble(_("This link has expired"), expired, status=410) from error
     except BadSignature as error:
-        raise Trouble("Invalid link", forged, status=404) from error
+        raise Trouble(_("Invalid link"), forged, status=404) from error
 
 
 def refuse_excluded(home: Home) -> None:
     """Raise Trouble for a worker who gets no more HITs from us; their own page stays open to them."""
     if is_excluded(home.worker):
-        text = "You were excluded from our rounds. Your page lists the work you submitted and its pay."
-        raise Trouble("There are no more HITs for you", text, status=403, home=home.token)
+        text = _("You were excluded from our rounds. Your page lists the work you submitted and its pay.")
+        raise Trouble(_("There are no more HITs for you"), text, status=403, home=home.token)
 
 
 def assignment_of(token: str) -> Assignment:
     """Return the assignment of the browser pool that a HIT's link names."""
     with _faults_shown(
-        expired="The link to a HIT works for a week. Your own page lists what you submitted.",
-        forged="Check that you copied all of it, or go back to your own page and continue from there.",
+        expired=_("The link to a HIT works for a week. Your own page lists what you submitted."),
+        forged=_("Check that you copied all of it, or go back to your own page and continue from there."),
     ):
         assignment = read_assignment_token(token)
     if assignment is None or assignment.is_outside:
-        raise Trouble("This HIT does not exist any more", "Ask the people who sent you the link.", status=404)
+        raise Trouble(_("This HIT does not exist any more"), _("Ask the people who sent you the link."), status=404)
+    speak(assignment.hit.round)
     return assignment
 
 

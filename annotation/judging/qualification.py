@@ -12,6 +12,7 @@ from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.judging.hit_pictures import picture_response
@@ -31,13 +32,13 @@ from annotation.judging.sheet_answers import parse_answers, parse_number
 from annotation.models import QualificationTest, TestItem
 from annotation.people.admission import admission_of, permit_of
 from annotation.people.consent import has_agreed
+from annotation.people.guides import guided_task
 from annotation.people.qualification_questions import POSITIVE
 from annotation.people.qualification_tests import Tries, answer_test
 from annotation.work.answers import Answer, Places
 from core.errors import CounterpartError, some_of
 from hits.models import Round
 from hits.question import RIGHT_LEVELS
-from hits.task_types import task_type_of
 from hits.task_types.levels import GRAMMAR, LEVELS
 from hits.task_types.task_type import Question
 
@@ -45,7 +46,7 @@ from hits.task_types.task_type import Question
 def question_of(test: QualificationTest, round: Round) -> dict[str, Any]:
     """Return how a test or practice puts its items to the round's workers: as ``sheet_of`` takes it. Sentences are
     correct or not; of pairs, a round that does not ask about one pair at a time has them in the four levels."""
-    task = task_type_of(round)
+    task = guided_task(round)
     if test.items.filter(image=None).exists():
         return {"task": GRAMMAR, "wording": GRAMMAR.latest_wording, "reasons": False}
     if task.on_pairs and task.group == 1:
@@ -127,7 +128,7 @@ def test_picture(request: HttpRequest, token: str, place: int) -> HttpResponseBa
 def _tries_of(home: Home) -> Tries:
     permit = permit_of(home.round, home.worker)
     if permit.tries is None or home.round.state == "draft":
-        raise Trouble("Test not found", "This round has no test.", status=404, home=home.token)
+        raise Trouble(_("Test not found"), _("This round has no test."), status=404, home=home.token)
     refuse_excluded(home)
     return permit.tries
 
@@ -164,9 +165,13 @@ class PracticeFeedback:
         """Why these are right, as the item was drawn or marked; and why the best is, if it is said."""
         is_positive = self.item.polarity == POSITIVE
         if self.item.image_id is None:
-            source = "The sentence is written correctly." if is_positive else "The sentence has a mistake in writing."
+            written = _("The sentence is written correctly.")
+            source = written if is_positive else _("The sentence has a mistake in writing.")
+        elif self.item.test.disputed:
+            source = _("Workers disagreed about this pair. It was decided afterwards.")
         else:
-            source = f"The sentence was written for {'this' if is_positive else 'another'} picture."
+            written = _("The sentence was written for this picture.")
+            source = written if is_positive else _("The sentence was written for another picture.")
         return f"{source} {self.item.reason}".strip()
 
 
@@ -184,7 +189,7 @@ def practice(request: HttpRequest, token: str) -> HttpResponse:
     asked = question_of(test, home.round)
     try:
         answers = {answer.item_id: answer for answer in parse_answers(request.POST, places_in(test), asked["task"])}
-        items = test.items.select_related("caption")
+        items = test.items.select_related("caption", "test")
         if missing := [item.place for item in items if item.pk not in answers]:
             raise CounterpartError(f"No answer yet for pair {some_of(missing, at_most=18)}. Answer and send again.")
         feedback = [_feedback_on(item, answers[item.pk].level, **asked) for item in items]
@@ -204,7 +209,7 @@ def why(request: HttpRequest, token: str, place: int) -> HttpResponse:
     asked = question_of(test, home.round)
     try:
         level = parse_number(request.GET.get("level", ""), "the level")
-        one = _feedback_on(get_object_or_404(test.items.select_related("caption"), place=place), level, **asked)
+        one = _feedback_on(get_object_or_404(test.items.select_related("caption", "test"), place=place), level, **asked)
     except CounterpartError as error:
         return HttpResponse(str(error), status=422, content_type="text/plain")
     return render(request, "judging/_why.html", {"one": one})
@@ -224,7 +229,7 @@ def practice_picture(request: HttpRequest, token: str, place: int) -> HttpRespon
 def _practice_of(home: Home) -> QualificationTest:
     test = admission_of(home.round).practice
     if test is None or home.round.state == "draft":
-        raise Trouble("Practice not found", "This round has no practice.", status=404, home=home.token)
+        raise Trouble(_("Practice not found"), _("This round has no practice."), status=404, home=home.token)
     return test
 
 

@@ -12,11 +12,15 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.utils.text import capfirst
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
 
 from annotation.judging.hit_pictures import sealed
 from annotation.judging.links import address_of_pictures, copy_key, home_behind
 from annotation.models import Assignment, Report
 from annotation.people.consent import contact
+from annotation.people.guides import guided_task
 from annotation.work.answers import Answer, Places, drafted_answers, places_among
 from annotation.work.leases import can_extend, longest_lease
 from annotation.work.reports import LONGEST_NOTE, reported_problems
@@ -25,7 +29,6 @@ from core import clock
 from hits.models import Item, Round
 from hits.packing.designs import Design
 from hits.question import Level, Shortcoming, WrongWay
-from hits.task_types import task_type_of
 from hits.task_types.task_type import Question
 
 
@@ -142,7 +145,7 @@ def sheet_of(
     for place, item in sorted(places.items()):
         one = by_item[item]
         said = _said(answers.get(item))
-        fields = {"wording": wording, "reasons": reasons, "can_skip": can_skip}
+        fields = {"wording": wording, "reasons": reasons, "can_skip": can_skip, "language": get_language()}
         pairs.append(
             ShownPair(
                 place,
@@ -155,11 +158,12 @@ def sheet_of(
                 picture=f"{pictures}{place}/?{sealed(one.image, one.sha256, until)}",
                 rankings=_rankings(one, f"{pictures}{place}/?"),
                 answer=_answer_fields(task, place, *said[:3], **fields) if task.group == 1 and not task.writes else "",
-                report=_report_fields(place, task.screen[0]) if reported is not None and item not in reported else "",
+                report=_report_fields(place, get_language()) if reported is not None and item not in reported else "",
             )
         )
+    what = capfirst(_(task.screen[0]))
     screens = [
-        Screen(number, f"{task.screen[0].capitalize()} {number}", together, _is_finished(together, task, reasons))
+        Screen(number, f"{what} {number}", together, _is_finished(together, task, reasons))
         for number, start in enumerate(range(0, len(pairs), task.group), 1)
         if (together := pairs[start : start + task.group])
     ]
@@ -205,8 +209,10 @@ def _answer_fields(
     wording: int,
     reasons: bool,
     can_skip: bool,
+    language: str | None,
 ) -> str:
-    """Return the fields of one answer. They are most of a page, and most of them are the same on every page."""
+    """Return the fields of one answer in the language that is spoken now. They are most of a page, and most of them are
+    the same on every page."""
     words = task.wordings[wording]
     pair = ShownPair(place, "", "", None, None, level, shortcoming, wrong_way)
     context: dict[str, Any] = {"place": place, "pair": pair, "levels": task.choices(wording), "why": words.why}
@@ -217,8 +223,8 @@ def _answer_fields(
 
 
 @lru_cache
-def _report_fields(place: int, what: str) -> str:
-    context = {"place": place, "what": what, "problems": Report.Problem.choices, "longest_note": LONGEST_NOTE}
+def _report_fields(place: int, language: str | None) -> str:
+    context = {"place": place, "problems": Report.Problem.choices, "longest_note": LONGEST_NOTE}
     return render_to_string("judging/_report.html", context)
 
 
@@ -226,18 +232,19 @@ def terms_of(round: Round) -> dict[str, Any]:
     """Return what a worker should know beforehand: the question, pay, time, answers and contact. ``minutes`` that a HIT
     takes are those measured or stated for the round, or else what such HITs usually take; ``hourly`` is what an hour of
     them pays in US dollars."""
-    task = task_type_of(round)
+    task = guided_task(round)
     screens = task.screens(Design(**round.design).shown)
     seconds = round.expected_seconds
     reward = round.reward
     fastest, slowest = task.usual_minutes
+    about = _("about {}")
     usual_pay = f"${reward * 60 / slowest:.2f}–{reward * 60 / fastest:.2f}"
     return {
         "task": task,
-        "amount": f"{screens} {task.screen[1]}",
-        "lead": task.lead.format(n=screens),
-        "minutes": f"about {max(1, ceil(seconds / 60))}" if seconds else f"{fastest}–{slowest}",
-        "hourly": f"about ${reward * 3600 / seconds:.2f}" if seconds else usual_pay,
+        "amount": f"{screens} {_(task.screen[1])}",
+        "lead": _(task.lead).format(n=screens),
+        "minutes": about.format(max(1, ceil(seconds / 60))) if seconds else f"{fastest}–{slowest}",
+        "hourly": about.format(f"${reward * 3600 / seconds:.2f}") if seconds else usual_pay,
         **task.guide(round.wording),
         **contact(round),
     }
@@ -259,7 +266,7 @@ def hit_page(request: HttpRequest, assignment: Assignment, *, address: str, prob
     """Show the pairs and what was answered so far. Its form goes to ``address``; ``problem`` says why a submission was
     not taken."""
     round = assignment.hit.round
-    task = task_type_of(round)
+    task = guided_task(round, at=assignment.leased_at)
     rows = shown_in(assignment.hit_id)
     shown = sheet_of(
         rows,

@@ -2,11 +2,16 @@
 
 from django.urls import path
 
-from annotation.judging import home, qualification, views
+from annotation.judging import home, installed, qualification, views
 from annotation.judging.links import by_assignment, by_link
 
 app_name = "judging"
 urlpatterns = [
+    path("", by_link(home.start), name="start"),
+    path("shell.js", installed.shell, name="shell"),
+    path("offline/", by_link(installed.offline), name="offline"),
+    path("words/<str:language>/", installed.words, name="words"),
+    path("example/<str:token>/<int:place>/", by_link(installed.example_picture), name="example_picture"),
     path("join/<str:join_key>/", by_link(home.join), name="join"),
     path("invited/<str:token>/", by_link(home.invited), name="invited"),
     path("me/<str:token>/", by_link(home.home), name="home"),

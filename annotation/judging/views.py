@@ -7,6 +7,8 @@ from django.core.signing import BadSignature
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.judging.history import completion_code_of, receipt_of
@@ -43,7 +45,7 @@ from hits.models import Item, Seat
 from hits.task_types import task_type_of
 
 Finish = Callable[..., HttpResponse]
-GIVEN_AWAY = (
+GIVEN_AWAY = gettext_noop(
     "Your time ran out and another worker took this HIT, so your answers cannot be used. If you worked on it, you can "
     "ask to be paid on your own page. A person decides."
 )
@@ -80,7 +82,7 @@ def draft(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     except CounterpartError as error:
         return JsonResponse({"error": str(error)}, status=409 if isinstance(error, SeatLostError) else 422)
     if _is_lost(assignment):
-        return JsonResponse({"error": GIVEN_AWAY}, status=409)
+        return JsonResponse({"error": _(GIVEN_AWAY)}, status=409)
     return JsonResponse({"saved": True})
 
 
@@ -196,15 +198,17 @@ def _is_late(assignment: Assignment) -> bool:
 def _lost(assignment: Assignment) -> Trouble:
     """Return the error page that says why a HIT can no longer be opened or submitted."""
     if _is_lost(assignment):
-        title = "You no longer have this HIT"
-        text = GIVEN_AWAY
+        title = _("You no longer have this HIT")
+        text = _(GIVEN_AWAY)
     elif assignment.state == Assignment.State.RETURNED:
-        title = "You returned this HIT"
-        text = "It is not paid and does not count against you. You can take another one."
+        title = _("You returned this HIT")
+        text = _("It is not paid and does not count against you. You can take another one.")
     else:
-        title = "The time for this HIT is over"
-        text = "Your answers are saved. Take a HIT on your own page: you get this one again if no other worker has it."
+        title = _("The time for this HIT is over")
+        text = _(
+            "Your answers are saved. Take a HIT on your own page: you get this one again if no other worker has it."
+        )
         if assignment.is_outside:
-            text = "The platform lists your session as ended. Your answers are saved. Write to us on the platform."
+            text = _("The platform lists your session as ended. Your answers are saved. Write to us on the platform.")
     home = "" if assignment.is_outside else home_behind(assignment).token
     return Trouble(title, text, status=409, home=home, over=copy_key(assignment))

@@ -6,6 +6,7 @@ from decimal import Decimal
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_noop
 
 from annotation.models.people import WantsCall
 from annotation.models.work import Assignment
@@ -69,11 +70,11 @@ class Rejection(WantsCall):
     class Grounds(models.TextChoices):
         """The reasons for a rejection that platforms accept. A failed gold control alone is not enough."""
 
-        EMPTY = "empty", "nothing was answered"
-        RANDOM = "random", "the answers are plainly random or all the same"
-        AUTOMATED = "automated", "a script answered"
-        INSTRUCTIONS = "instructions", "explicit instructions were ignored"
-        TOO_FAST = "too_fast", "done faster than the pairs can be read"
+        EMPTY = "empty", gettext_noop("nothing was answered")
+        RANDOM = "random", gettext_noop("the answers are plainly random or all the same")
+        AUTOMATED = "automated", gettext_noop("a script answered")
+        INSTRUCTIONS = "instructions", gettext_noop("explicit instructions were ignored")
+        TOO_FAST = "too_fast", gettext_noop("done faster than the pairs can be read")
 
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="rejections")
     grounds = models.CharField(max_length=12, choices=Grounds)

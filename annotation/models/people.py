@@ -31,12 +31,15 @@ class ConsentSheet(models.Model):
 
 
 class ConsentWords(models.Model):
-    """What the consent sheet of a round says of its own. Only added: the latest count."""
+    """What the pages of a round say of its own: parts of the consent sheet, and the guide. Only added: the latest
+    counts. A HIT keeps the guide of the time when it was taken."""
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="consent_words")
     researchers = models.TextField(blank=True, help_text="Who asks, and why.")
     payment_terms = models.TextField(blank=True, help_text="How and when workers of the browser pool are paid.")
     contact = models.CharField(max_length=200, blank=True, help_text="A mail address or a web page.")
+    levels = models.JSONField(default=dict, help_text="Own name and meaning of each level, by the level.")
+    examples = models.JSONField(default=list, help_text="Own examples: image, level, sentence, why.")
     by = models.CharField(max_length=150)
     at = models.DateTimeField(default=clock.now)
 
@@ -193,6 +196,7 @@ class QualificationTest(models.Model):
     pass_mark = models.PositiveSmallIntegerField(help_text="Right answers needed.")
     attempts = models.PositiveSmallIntegerField(default=2, help_text="Tries that one worker has.")
     seed = models.BigIntegerField()
+    disputed = models.BooleanField(default=False, help_text="Its pairs are those on which workers disagreed.")
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta:

@@ -2,6 +2,7 @@
 
 from django.db import models
 from django.db.models import OuterRef, Q
+from django.utils.translation import gettext_noop
 
 from annotation.models.people import Worker
 from core import clock
@@ -214,10 +215,10 @@ class Report(models.Model):
     ``caption`` repeat the item's."""
 
     class Problem(models.TextChoices):
-        PICTURE = "picture", "the picture is missing or broken"
-        TEXT = "text", "the sentence cannot be read"
-        OFFENSIVE = "offensive", "the picture or the sentence is offensive"
-        OTHER = "other", "something else"
+        PICTURE = "picture", gettext_noop("the picture is missing or broken")
+        TEXT = "text", gettext_noop("the sentence cannot be read")
+        OFFENSIVE = "offensive", gettext_noop("the picture or the sentence is offensive")
+        OTHER = "other", gettext_noop("something else")
 
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="reports")
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="reports", db_index=False)

@@ -6,8 +6,10 @@ from hashlib import sha256
 from django.conf import settings
 from django.db import transaction
 from django.template.loader import render_to_string
+from django.utils import translation
 
 from annotation.models import Consent, ConsentSheet, ConsentWords, Worker
+from annotation.people.guides import Examples, Levels, check_guide
 from annotation.people.workers import actor_of, locked
 from core import clock
 from core.errors import CounterpartError, some_of
@@ -34,15 +36,24 @@ def words_of(round: Round | None) -> dict[str, str]:
     return {name: getattr(written, name) if written else getattr(settings, name.upper()) for name in SHEET_WORDS}
 
 
-def write_words(round: Round, *, actor: str, **words: str) -> None:
-    """Store the texts of SHEET_WORDS for the round, unless they are its latest already. Workers who come from then on
-    agree to the sheet with them. Raises CounterpartError for a closed round."""
+def write_words(
+    round: Round, *, actor: str, levels: Levels | None = None, examples: Examples | None = None, **words: str
+) -> None:
+    """Store the texts of SHEET_WORDS and the guide of the round, unless they are its latest already. Workers who come
+    from then on agree to the sheet with them. Raises CounterpartError for a closed round, and for an invalid guide."""
     if round.state == "closed":
         raise CounterpartError(f"Round {round} is closed, so no worker can agree to a new sheet.")
     words = {name: trimmed(text) for name, text in words.items()}
-    if words != words_of(round):
+    last = round.consent_words.last()
+    guide = {"levels": last.levels if last else {}, "examples": last.examples if last else []}
+    new_guide = {
+        "levels": guide["levels"] if levels is None else levels,
+        "examples": guide["examples"] if examples is None else examples,
+    }
+    if (words, guide) != (words_of(round), new_guide):
+        check_guide(round, **new_guide)
         with transaction.atomic():
-            written = ConsentWords.objects.create(round=round, by=actor, **words)
+            written = ConsentWords.objects.create(round=round, by=actor, **words, **new_guide)
             record("wrote consent", round, actor=actor, version=written.pk)
 
 
@@ -72,14 +83,16 @@ def find_missing_words() -> Iterator[tuple[str, str]]:
             yield f"{found}; add it here or on the round's page.", f'{word.upper()}="…"'
 
 
-def sheet_text(words: dict[str, str]) -> str:
-    """Return the sheet with these texts, as HTML."""
-    return render_to_string("judging/_consent.html", words | _linked(words["contact"])).strip()
+def sheet_text(words: dict[str, str], language: str = "") -> str:
+    """Return the sheet with these texts, as HTML. It is in the language of the round, whatever that of the browser is:
+    all workers agree to one text."""
+    with translation.override(language or settings.LANGUAGE_CODE):
+        return render_to_string("judging/_consent.html", words | _linked(words["contact"])).strip()
 
 
 def current_sheet(round: Round | None = None) -> ConsentSheet:
     """Return the round's current sheet; a new version where its template or one of SHEET_WORDS has changed."""
-    text = sheet_text(words_of(round))
+    text = sheet_text(words_of(round), round.language if round else "")
     sheet, _ = ConsentSheet.objects.get_or_create(digest=sha256(text.encode()).hexdigest(), defaults={"text": text})
     return sheet
 

@@ -19,6 +19,7 @@ from annotation.judging.hit_pictures import picture_response
 from annotation.judging.sheet import sheet_of, shown_in
 from annotation.judging.sheet_answers import parse_answers, parse_number
 from annotation.models import Draft
+from annotation.people.guides import guided_task
 from annotation.work.answers import NO_PICTURE, Answer, check_answer_set
 from console.permissions import StaffRequest, researchers_only
 from console.places import follow
@@ -83,7 +84,7 @@ def _sheet(
         shown_in(hit.pk),
         _places_of(hit),
         answers or {},
-        task=task_type_of(round),
+        task=guided_task(round),
         wording=round.wording,
         reasons=round.reasons,
         problem=problem,

@@ -2,6 +2,8 @@
 round asks for them; the graded expert task of Hodosh, Young and Hockenmaier (2013, section 4.2.1); and whether a
 sentence is written correctly, the test that their workers passed before they wrote captions (section 2.3.2)."""
 
+from django.utils.translation import gettext_noop
+
 from hits.pair_plans import plan_pairs
 from hits.question import WORDINGS, Level, Wording
 from hits.task_types.task_type import Question, TaskType
@@ -9,11 +11,12 @@ from hits.task_types.task_type import Question, TaskType
 LEVELS = TaskType(
     name="levels",
     label="four levels, a pair at a time",
-    title="Does the sentence describe the picture?",
-    lead="You see {n} pictures, one after the other, each with one sentence. For each you say how well the sentence "
-    "fits.",
+    title=gettext_noop("Does the sentence describe the picture?"),
+    lead=gettext_noop(
+        "You see {n} pictures, one after the other, each with one sentence. You say how well each sentence fits."
+    ),
     keywords="image, caption, text, judge, compare",
-    screen=("pair", "pairs"),
+    screen=(gettext_noop("pair"), gettext_noop("pairs")),
     labels=dict(Level.choices),
     scale="four levels",
     wordings=WORDINGS,

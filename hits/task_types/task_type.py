@@ -7,6 +7,8 @@ from math import ceil
 from typing import Any
 
 import numpy as np
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from numpy.typing import NDArray
 
 from hits.packing.designs import Design
@@ -57,7 +59,7 @@ class Question:
     """Whether its answers are about pairs of an image and a caption; if not, its items have one of the two."""
     writes: bool = False
     """Whether the answer is a sentence that the worker writes for an image. It is stored with the first level."""
-    no_picture: str = "The picture does not load"
+    no_picture: str = gettext_noop("The picture does not load")
     """The answer that frees a worker of a screen whose pictures do not load; "" where none are shown."""
     group: int = 1
     unticked: int | None = None
@@ -87,14 +89,15 @@ class Question:
         return bool(self.no_picture)
 
     def choices(self, wording: int) -> list[dict[str, Any]]:
-        """Return its answers as its pages show them, from the best to the worst; none where they are written."""
+        """Return its answers as its pages show them, from the best to the worst; none where they are written. They are
+        in the language that is spoken now, as all that explains them."""
         return [
             {
                 "value": level,
                 "key": self.keys.get(level, str(level)),
-                "label": self.labels[level],
+                "label": _(self.labels[level]),
                 "asks": level in self.asks,
-                "text": text,
+                "text": _(text),
             }
             for level, text in self.wordings[wording].levels.items()
         ]
@@ -102,7 +105,13 @@ class Question:
     def guide(self, wording: int) -> dict[str, Any]:
         """Return what explains its answers on every page that does."""
         words = self.wordings[wording]
-        return {"levels": self.choices(wording), "rules": words.rules, "examples": words.examples}
+        choices = self.choices(wording)
+        named = {one["value"]: one for one in choices}
+        examples = [
+            {**named[one.level], "sentence": _(one.sentence), "why": _(one.why), "picture": one.picture}
+            for one in words.examples
+        ]
+        return {"levels": choices, "rules": [_(rule) for rule in words.rules], "examples": examples}
 
     def screens(self, items: int) -> int:
         """Return the number of screens of a HIT of ``items`` items."""

@@ -1,5 +1,7 @@
 /* Time left on the lease, and the seconds really spent on the page. */
 
+import { fill, gettext, ngettext } from "./words.js";
+
 const IDLE_AFTER = 60_000;
 const WARN_AT = [10, 5, 1];
 
@@ -11,12 +13,12 @@ export function showTimeLeft(element, banner, announce) {
   function tick() {
     const minutes = Math.max(0, Math.ceil((end - performance.now()) / 60_000));
     if (minutes === last) return;
-    element.textContent = minutes ? `${minutes} min left` : "time is up: submit soon";
+    element.textContent = minutes ? fill(gettext("%(n)s min left"), { n: minutes }) : gettext("time is up: submit soon");
     element.classList.toggle("short", minutes <= 5);
     banner.hidden = minutes > 5;
     banner.querySelector("p").textContent = minutes
-      ? `${minutes} minute${minutes === 1 ? " is" : "s are"} left for this HIT. Your answers are saved.`
-      : "The time is up. You can still submit until another worker takes this HIT.";
+      ? fill(ngettext("%(n)s minute is left for this HIT. Your answers are saved.", "%(n)s minutes are left for this HIT. Your answers are saved.", minutes), { n: minutes })
+      : gettext("The time is up. You can still submit until another worker takes this HIT.");
     if (last !== null && (WARN_AT.includes(minutes) || minutes === 0)) announce(element.textContent);
     last = minutes;
   }

@@ -3,6 +3,7 @@
 
 import { onKeysIn } from "../keyboard.js";
 import { loadNow } from "./pictures.js";
+import { fill, gettext, ngettext } from "./words.js";
 
 /**
  * Lay `pairs` out as a deck. In the overview, `choose(pair, input)` is called for another answer. Return
@@ -39,15 +40,15 @@ export function layDeck(pairs, elements, choose) {
 
   function refresh() {
     const atEnd = current === pairs.length;
-    place.textContent = atEnd ? "All answers" : `${current + 1} of ${pairs.length}`;
+    place.textContent = atEnd ? gettext("All answers") : fill(gettext("%(n)s of %(all)s"), { n: current + 1, all: pairs.length });
     turn.hidden = atEnd;
     previous.disabled = current === 0;
-    nextWord.textContent = !atEnd && isFinished(pairs[current]) ? "Next" : "Skip";
+    nextWord.textContent = !atEnd && isFinished(pairs[current]) ? gettext("Next") : gettext("Skip");
     pairs.forEach((pair, i) => mark(pair, dots.children[i], strip.children[i], i === current));
     const missing = pairs.filter((pair) => !isFinished(pair)).length;
     finishText.textContent = missing
-      ? `${missing} of ${pairs.length} still ${missing === 1 ? "needs" : "need"} an answer. Choose one to go there.`
-      : "All are answered. Change any of them here, or submit them all with the button or Enter.";
+      ? fill(ngettext("%(n)s still needs an answer. Choose it to go there.", "%(n)s still need an answer. Choose one to go there.", missing), { n: missing })
+      : gettext("All are answered. Change any of them here, or submit them all with the button or Enter.");
   }
 
   dots.addEventListener("click", (event) => go(event.target, dots));
@@ -99,11 +100,11 @@ function thumbnail(picture) {
 }
 
 /** A button for each answer of a pair, by its key; none where several are ticked or words are written. */
-function choices(pair, choose) {
+export function choices(pair, choose) {
   const group = document.createElement("span");
   group.className = "card-choices";
   group.role = "group";
-  group.ariaLabel = `${pair.dataset.name}: change the answer`;
+  group.ariaLabel = fill(gettext("%(name)s: change the answer"), { name: pair.dataset.name });
   if (pair.querySelector("input[type=checkbox], textarea")) return group;
   for (const input of pair.querySelectorAll(".level input")) {
     const button = document.createElement("button");
@@ -124,7 +125,7 @@ function mark(pair, dot, item, isCurrent) {
   dot.className = `${finished ? "answered" : ""} ${isCurrent ? "current" : ""}`;
   item.dataset.level = level;
   item.classList.toggle("missing", !finished);
-  const missing = troubleOf(pair) ? "Sentence to complete" : level ? "Reason missing" : "Answer missing";
+  const missing = troubleOf(pair) ? gettext("Sentence to complete") : level ? gettext("Reason missing") : gettext("Answer missing");
   item.querySelector(".card-said").textContent = finished ? answerWords(pair) : missing;
   item.querySelector("q").textContent = sentenceOf(pair);
   for (const button of item.querySelectorAll(".card-choices button")) button.ariaPressed = String(button.dataset.level === level);
@@ -170,7 +171,7 @@ export function isFinished(pair) {
 /** The answer in words, or the number of ticks. */
 function answerWords(pair) {
   const chosen = chosenLevels(pair);
-  if (chosen[0]?.type === "checkbox") return `${chosen.length} ticked`;
+  if (chosen[0]?.type === "checkbox") return fill(gettext("%(n)s ticked"), { n: chosen.length });
   return chosen[0] ? wordsOf(chosen[0]) : pair.querySelector("textarea").value;
 }
 
@@ -203,9 +204,9 @@ export function troubleOf(screen) {
   const field = fieldOf(screen);
   const text = field?.value.trim();
   if (!text) return "";
-  if (wordsIn(text) < field.dataset.words) return "Write a whole sentence.";
+  if (wordsIn(text) < field.dataset.words) return gettext("Write a whole sentence.");
   const same = [...field.form.querySelectorAll("textarea.written")].find((other) => isSame(other, field));
-  return same ? `You wrote this for ${same.closest(".pair").dataset.name.toLowerCase()} too. Write another sentence.` : "";
+  return same ? fill(gettext("You wrote this for %(name)s too. Write another sentence."), { name: same.closest(".pair").dataset.name }) : "";
 }
 
 // As words_of of counterpart_annotators: of a script without spaces, the pairs of neighbours in a run of letters.

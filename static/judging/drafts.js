@@ -3,6 +3,8 @@
  * reports on this device, one entry for each pair of one assignment, until the server has them.
  */
 
+import { fill, gettext, ngettext } from "./words.js";
+
 const RETRY_AFTER = 3000;
 const ANSWERS = "answers ";
 const WORK = "work "; // what else is kept of a HIT: seconds of work, and what may be undone
@@ -27,12 +29,12 @@ export function draftSaver({ draftUrl, reportUrl }, copy, { show, gone }) {
   let isOver = false; // submitted, given back or lost
 
   function report() {
-    const where = copy.isKept() ? "on this device" : "while this page is open";
+    const where = copy.isKept() ? gettext("kept on this device") : gettext("kept while this page is open");
     const [error] = refused.values();
     if (error) show(error, true);
     else if (waiting.size && (trouble || !navigator.onLine))
-      show(`${navigator.onLine ? trouble : "offline"}: ${counted([...waiting.keys()])} kept ${where}`, true);
-    else show(waiting.size ? "saving" : "saved", false);
+      show(`${gettext(navigator.onLine ? trouble : "offline")}: ${counted([...waiting.keys()])} ${where}`, true);
+    else show(waiting.size ? gettext("saving") : gettext("saved"), false);
   }
 
   async function sendOne(name, fields) {
@@ -138,9 +140,12 @@ export function draftSaver({ draftUrl, reportUrl }, copy, { show, gone }) {
 /** Count what waits: "2 answers, 1 report". */
 function counted(names) {
   const reports = names.filter((name) => name.startsWith(REPORT)).length;
-  const counts = { answer: names.length - reports, report: reports };
-  const words = Object.entries(counts).filter(([, n]) => n);
-  return words.map(([word, n]) => `${n} ${word}${n === 1 ? "" : "s"}`).join(", ");
+  const answers = names.length - reports;
+  const counts = [
+    answers && fill(ngettext("%(n)s answer", "%(n)s answers", answers), { n: answers }),
+    reports && fill(ngettext("%(n)s report", "%(n)s reports", reports), { n: reports }),
+  ];
+  return counts.filter(Boolean).join(", ");
 }
 
 /**

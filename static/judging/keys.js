@@ -4,6 +4,7 @@ import { onKeys } from "../keyboard.js";
 import { read, write } from "./drafts.js";
 
 const SWIPE = 60; // pixels
+const isMirrored = document.documentElement.dir === "rtl"; // read from right to left
 const SWITCH = "single keys"; // where this device keeps whether they are off
 
 /** Letters for the reasons, in page order: four shortcomings, then ten wrong ways. They spare R, U and Z. */
@@ -34,20 +35,23 @@ const isOff = () => document.documentElement.classList.contains("no-keys");
 
 /**
  * Call the action of each key pressed. `actions`: answer(key), which returns what the answer with this key does, if there
- * is one, reason(number), previous, next, undo, zoom, report, help. While `paused`, only help and zoom go away again.
+ * is one, reason(number), previous, next, undo, zoom, report, help. `over()` is the dialog over the page, if one is: its
+ * own key puts it away, and a picture is answered in the zoom too.
  */
-export function listen(actions, { paused }) {
+export function listen(actions, over) {
   onKeys((key) => {
-    if ((key.length === 1 && isOff()) || (paused() && key !== "?" && key !== "z")) return null;
-    return actions.answer(key) ?? actionOf(key, actions);
+    if (key.length === 1 && isOff()) return null;
+    const dialog = over()?.id;
+    const isOurs = !dialog || (dialog === "help" ? key === "?" : ["z", "u"].includes(key));
+    return (dialog !== "help" && actions.answer(key)) || (isOurs ? actionOf(key, actions) : null);
   });
 }
 
 function actionOf(key, actions) {
   if (REASON_KEYS.includes(key)) return () => actions.reason(REASON_KEYS.indexOf(key));
   return {
-    ArrowLeft: actions.previous,
-    ArrowRight: actions.next,
+    ArrowLeft: isMirrored ? actions.next : actions.previous,
+    ArrowRight: isMirrored ? actions.previous : actions.next,
     u: actions.undo,
     z: actions.zoom,
     r: actions.report,
@@ -82,7 +86,7 @@ export function listenToSwipes(form, shown, turn) {
     const [dx, dy] = from ? [event.clientX - from.clientX, event.clientY - from.clientY] : [0, 0];
     end();
     if (Math.abs(dx) < Math.max(SWIPE, 2 * Math.abs(dy))) return;
-    turn(dx < 0 ? 1 : -1);
+    turn(dx < 0 !== isMirrored ? 1 : -1);
     if (!isStill) shown()?.animate({ translate: [`${-Math.sign(dx) * 20}%`, "0"], opacity: [0, 1] }, 160);
   });
 }

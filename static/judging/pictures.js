@@ -2,6 +2,7 @@
    two fingers, or in the large view. */
 
 import { onKeys } from "../keyboard.js";
+import { fill, gettext } from "./words.js";
 
 const AT_ONCE = 3; // pictures loaded at the same time while the first is looked at
 const TRIES = 6; // by itself, after 2, 4, 8 ... seconds
@@ -24,7 +25,7 @@ export function refuses(pair, input, announce) {
   const isRefused = isPictureMissing(pair) && !input.closest(".no-picture");
   if (!isRefused) return false;
   for (const picture of pair.querySelectorAll(".picture.missing")) picture.classList.add("refused");
-  announce("The picture has not loaded yet. Wait for it, or try again.");
+  announce(gettext("The picture has not loaded yet. Wait for it, or try again."));
   return true;
 }
 
@@ -212,10 +213,11 @@ function layLens(link, image) {
 }
 
 /**
- * Return toggle(link): show the picture behind a link, with the sentences that it is compared with, or put it away. It is
+ * Return toggle(link): show the picture behind a link, with the sentences that it is compared with and buttons that
+ * answer (`answersOf(pair)`), or put it away. It is
  * as large as the window; twice its size in the page where that would hardly differ, as on a phone.
  */
-export function enlarger(dialog) {
+export function enlarger(dialog, answersOf) {
   const view = dialog.querySelector(".zoom-view");
   const large = view.querySelector("img");
   const words = dialog.querySelector(".zoom-words");
@@ -252,10 +254,11 @@ export function enlarger(dialog) {
   return function toggle(link) {
     if (dialog.open) return dialog.close();
     small = link.querySelector("img");
-    words.replaceChildren(...sentencesOf(link.closest(".pair")).map((sentence) => sentence.cloneNode(true)));
+    const pair = link.closest(".pair");
+    words.replaceChildren(...sentencesOf(pair).map((sentence) => sentence.cloneNode(true)), answersOf(pair));
     dialog.showModal();
     larger.focus(); // the attribute autofocus is refused in a platform's frame
-    large.alt = `${small.alt}, enlarged`;
+    large.alt = fill(gettext("%(name)s, enlarged"), { name: small.alt });
     if (large.src === link.href && isLoaded(large)) begin();
     large.src = link.href;
   };

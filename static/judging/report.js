@@ -1,6 +1,7 @@
 /* Reports of a pair that has a problem of its own. The form carries their fields too, for pages without this script. */
 
 import { onKeysIn } from "../keyboard.js";
+import { fill, gettext } from "./words.js";
 
 /**
  * Bring the report of each pair to life; `send(place, report)` saves it, `missing(text)` says what is missing. Return
@@ -19,7 +20,7 @@ export function layReports(pairs, { send, missing }) {
   function sendOf(pair) {
     const { problem, note } = fieldsOf(pair);
     if (!problem.value) {
-      missing("Choose what is wrong with the pair");
+      missing(gettext("Choose what is wrong with the pair"));
       return problem.focus();
     }
     send(pair.dataset.place, { [problem.name]: problem.value, [note.name]: note.value });
@@ -29,7 +30,7 @@ export function layReports(pairs, { send, missing }) {
   return {
     open(pair) {
       const report = fieldsOf(pair);
-      if (!report || report.box.hidden) return missing("You have reported this pair");
+      if (!report || report.box.hidden) return missing(gettext("You have reported this pair"));
       report.box.open = true;
       report.problem.focus();
     },
@@ -64,7 +65,8 @@ function thank(pair) {
   const thanks = pair.querySelector(".reported");
   box.hidden = true;
   thanks.hidden = false;
-  thanks.textContent =
-    `You reported this pair: ${words[0].toLowerCase()}${words.slice(1)}. Thank you. Please answer it as well as you can.`;
+  thanks.textContent = fill(gettext("You reported this: %(problem)s. Thank you. Please answer it as well as you can."), {
+    problem: words,
+  });
   return thanks;
 }

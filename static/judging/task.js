@@ -2,11 +2,12 @@
 
 import { onKeysIn } from "../keyboard.js";
 import { countActiveSeconds, secondsOn, showTimeLeft } from "./clock.js";
-import { asksReasons, isFinished, keepAlone, layDeck, letWrite, readAnswer, writeAnswer } from "./deck.js";
+import { asksReasons, choices, isFinished, keepAlone, layDeck, letWrite, readAnswer, writeAnswer } from "./deck.js";
 import { deviceCopy, draftSaver, forgetOld, reportName, submitAgain } from "./drafts.js";
 import { labelReasons, listen, listenToSwipes, switchKeys } from "./keys.js";
 import { enlarger, isPictureMissing, letEnlarge, loadInTurn, pictureAt, refuses, watchPictures } from "./pictures.js";
 import { layReports } from "./report.js";
+import { fill, gettext } from "./words.js";
 
 const LOOK = 220; // milliseconds in which a click's mark is seen before the next pair comes
 
@@ -45,7 +46,7 @@ const deck = layDeck(
   },
   changeTo,
 );
-const enlarge = enlarger(byId("zoom"));
+const enlarge = enlarger(byId("zoom"), (pair) => choices(pair, (_, input) => choose(input)));
 const reports = layReports(pairs, { send: (place, report) => saver?.save(reportName(place), report), missing: announce });
 
 function showSaved(text, isTrouble) {
@@ -57,7 +58,7 @@ function showSaved(text, isTrouble) {
 
 /** Say that the server takes no more answers of this HIT. */
 function showGone(why) {
-  showSaved("not saved", true);
+  showSaved(gettext("not saved"), true);
   byId("gone-text").textContent = why;
   byId("gone").hidden = false;
   scrollTo(0, 0);
@@ -115,7 +116,7 @@ async function explain(pair) {
     const response = await fetch(`${whyUrl}${place}/?level=${answers.get(pair)[`level-${place}`]}`);
     reasons.innerHTML = await response.text();
   } catch {
-    reasons.textContent = "The server cannot be reached. You see which answers are right at the end of the practice.";
+    reasons.textContent = gettext("The server cannot be reached. You see which answers are right at the end of the practice.");
   }
   announce(reasons.textContent);
 }
@@ -140,6 +141,7 @@ function choose(input) {
   keepAlone(pair, input);
   if (isNew) changed(pair);
   if (isTick) return;
+  byId("zoom").close();
   if (isFinished(pair)) return goOn(pair);
   const group = input.value === "wrong_way" ? ".wrong-ways" : ".reasons";
   const first = pair.querySelector(`${group} input:checked`) ?? pair.querySelector(`${group} input`);
@@ -160,14 +162,15 @@ function chooseReason(number) {
 
 function undo() {
   const last = done.pop();
-  if (!last) return announce("Nothing to undo");
+  if (!last) return announce(gettext("Nothing to undo"));
   const pair = byId(`pair-${last.place}`);
+  byId("zoom").close();
   keepDone();
   writeAnswer(pair, last.before);
   answers.set(pair, last.before);
   save(pair, last.before);
   deck.show(pairs.indexOf(pair));
-  announce(`Undone: ${pair.dataset.name.toLowerCase()}`);
+  announce(fill(gettext("Undone: %(name)s"), { name: pair.dataset.name }));
 }
 
 /** Keep what can be undone over a reload, and offer to undo it. */
@@ -198,7 +201,7 @@ async function submit(event) {
   if (submitting) return;
   submitting = true;
   const words = byId("submit-all").textContent;
-  byId("submit-all").textContent = "Submitting …";
+  byId("submit-all").textContent = gettext("Submitting …");
   if (!saver || (await submitAgain(form, saver, copy, { isWanted: () => pairs.every(isFinished), failed: showNotSubmitted }))) return;
   submitting = false;
   byId("submit-all").textContent = words;
@@ -267,7 +270,7 @@ listen(
     report: () => deck.pair() && reports.open(deck.pair()),
     help: toggleHelp,
   },
-  { paused: () => document.querySelector("dialog[open]") !== null },
+  () => document.querySelector("dialog[open]"),
 );
 listenToSwipes(form, deck.pair, (by) => deck.show(deck.at() + by));
 watchPictures(pairs, (pair) => {

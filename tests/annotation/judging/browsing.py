@@ -29,7 +29,7 @@ def join(page: Page, made: Round) -> None:
     """Join the round and open a HIT."""
     page.goto(f"/judge/join/{made.join_key}/")
     page.get_by_role("checkbox").check()
-    page.get_by_role("button", name="Agree and start").click()
+    page.get_by_role("button", name="Agree and join").click()
     page.get_by_role("button", name="Judge a HIT").click()
     page.wait_for_url(re.compile("/(task|take)/"))  # without scripts it stays where it was asked for
     wait_for_pictures(page)

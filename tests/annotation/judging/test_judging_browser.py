@@ -24,7 +24,7 @@ def test_a_whole_hit_can_be_done_with_the_keyboard_alone(page, full_asking):
     page.goto(f"/judge/join/{full_asking.join_key}/")
     tab_to(page, "take part")
     page.keyboard.press("Space")
-    tab_to(page, "Agree and start")
+    tab_to(page, "Agree and join")
     page.keyboard.press("Enter")
     page.wait_for_url("**/judge/me/**")
     tab_to(page, "Judge a HIT")
@@ -106,7 +106,7 @@ def test_without_javascript_the_long_form_names_what_is_missing_and_submits(open
     join(page, asking)
     for place in range(1, 4):
         page.locator(f"[name=level-{place}]").first.check()
-    page.locator("#pair-3").get_by_text("Report a problem with this pair").click()
+    page.locator("#pair-3").get_by_text("Report a problem").click()
     page.locator("#pair-3").get_by_label("What is wrong?").select_option("text")
     page.get_by_role("button", name="Submit 4 answers").click()
     expect(page.get_by_role("alert")).to_contain_text("1 pair has no answer yet: 4")
@@ -146,7 +146,7 @@ def test_axe_finds_nothing_on_the_judging_page(page, asking):
 
 # The report of a pair: by keyboard, offline, without a script, on a small screen
 
-REPORT = "Report a problem with this pair"
+REPORT = "Report a problem"
 THANKS = "You reported this pair: the picture is missing"
 
 
@@ -347,7 +347,7 @@ def go_to_test(page: Page, made: Round) -> None:
     page.goto(f"/judge/join/{made.join_key}/")
     accessible(page)
     page.get_by_role("checkbox").check()
-    page.get_by_role("button", name="Agree and start").click()
+    page.get_by_role("button", name="Agree and join").click()
     page.get_by_role("link", name="Take the test").click()
 
 

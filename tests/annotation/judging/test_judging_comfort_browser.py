@@ -77,10 +77,9 @@ def test_an_answer_can_be_undone_by_its_button_after_a_reload(page, made):
     assert levels_by_place(Draft.objects.all()) == {1: 1}
 
 
-def test_the_large_view_shows_the_sentence_and_a_picture_that_is_enlarged_and_moved(page, made):
+def test_the_large_view_shows_the_sentence_and_a_picture_that_is_enlarged_moved_and_answered(page, made):
     take(page, made)
     page.keyboard.press("z")
-    page.keyboard.press("3")
     enlarged(page, 100)
     expect(page.locator(".zoom-words")).to_have_text(page.locator("#pair-1 .sentence").text_content())
     expect(page.get_by_role("button", name="Larger")).to_be_focused()
@@ -99,9 +98,20 @@ def test_the_large_view_shows_the_sentence_and_a_picture_that_is_enlarged_and_mo
     page.mouse.click(600, 300)
     enlarged(page, 100)
     accessible(page)
-    page.get_by_role("button", name="Close").click()
-    at(page, "1 of 4")
-    expect(page.locator("#dots .answered")).to_have_count(0)
+    page.keyboard.press("1")
+    at(page, "2 of 4")
+    expect(page.locator("#zoom")).to_be_hidden()
+
+
+def test_the_answers_stay_in_their_place_on_a_phone_whatever_the_picture_and_the_sentence(phone, made):
+    for size, image in zip([(900, 300), (300, 900), (480, 360)], Image.objects.all(), strict=False):
+        show(picture(size=size), image)
+    take(phone, made)
+    places = set()
+    for pair in phone.locator(".pair").all():
+        places.add(pair.locator(".level").first.bounding_box()["y"])
+        phone.locator("#next").tap()
+    assert len(places) == 1
 
 
 def test_a_lens_follows_the_mouse_until_escape(page, made):

@@ -126,7 +126,7 @@ def test_a_long_history_takes_no_more_queries(stranger, made, assignment, django
         other = make_round(made.pool.collection, name=f"more-{Round.objects.count()}")
         done = leased(other, worker=assignment.worker)
         Assignment.objects.filter(pk=done.pk).update(state="accepted", receipt="r", submitted_at=timezone.now())
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(17):
         assert stranger.get(home_of(assignment.worker, made)).status_code == 200
 
 
@@ -315,7 +315,7 @@ def agree(client: Client, link: str, form: str = ""):
 
 def test_an_invitation_lets_one_person_join(stranger, by_invitation):
     link = invite(by_invitation)
-    assert "Agree and start" in stranger.get(link).text
+    assert "Agree and join" in stranger.get(link).text
     assert agree(stranger, link).url.startswith("/judge/me/")
     invitation = Invitation.objects.get()
     assert (invitation.state, invitation.used_by) == ("used", Participant.objects.get().worker)

@@ -146,7 +146,7 @@ def test_a_person_rehearses_and_joins_by_the_link(page, phone, live_server):
     link = page.locator(".join code").text_content()
     phone.goto(urlsplit(link).path)
     phone.get_by_role("checkbox").check()
-    phone.get_by_role("button", name="Agree and start").click()
+    phone.get_by_role("button", name="Agree and join").click()
     phone.get_by_role("button", name="Judge a HIT").click()
     expect(phone.get_by_text("1 of 18", exact=True)).to_be_visible()
     wait_for_pictures(phone)
