@@ -9,7 +9,7 @@ from django.template.loader import render_to_string
 from django.utils import translation
 
 from annotation.models import Consent, ConsentSheet, ConsentWords, Worker
-from annotation.people.guides import Examples, Levels, check_guide
+from annotation.people.guides import Guide, check_guide, guide_of
 from annotation.people.workers import actor_of, locked
 from core import clock
 from core.errors import CounterpartError, some_of
@@ -36,24 +36,17 @@ def words_of(round: Round | None) -> dict[str, str]:
     return {name: getattr(written, name) if written else getattr(settings, name.upper()) for name in SHEET_WORDS}
 
 
-def write_words(
-    round: Round, *, actor: str, levels: Levels | None = None, examples: Examples | None = None, **words: str
-) -> None:
+def write_words(round: Round, *, actor: str, guide: Guide | None = None, **words: str) -> None:
     """Store the texts of SHEET_WORDS and the guide of the round, unless they are its latest already. Workers who come
     from then on agree to the sheet with them. Raises CounterpartError for a closed round, and for an invalid guide."""
     if round.state == "closed":
         raise CounterpartError(f"Round {round} is closed, so no worker can agree to a new sheet.")
     words = {name: trimmed(text) for name, text in words.items()}
-    last = round.consent_words.last()
-    guide = {"levels": last.levels if last else {}, "examples": last.examples if last else []}
-    new_guide = {
-        "levels": guide["levels"] if levels is None else levels,
-        "examples": guide["examples"] if examples is None else examples,
-    }
-    if (words, guide) != (words_of(round), new_guide):
-        check_guide(round, **new_guide)
+    guide = guide or guide_of(round)
+    if (words, guide) != (words_of(round), guide_of(round)):
+        check_guide(round, guide)
         with transaction.atomic():
-            written = ConsentWords.objects.create(round=round, by=actor, **words, **new_guide)
+            written = ConsentWords.objects.create(round=round, by=actor, **words, **vars(guide))
             record("wrote consent", round, actor=actor, version=written.pk)
 
 

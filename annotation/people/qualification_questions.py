@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Max, Min, QuerySet
 
-from annotation.models import QualificationTest, TestItem
+from annotation.models import Judgment, QualificationTest, TestItem
 from core.errors import CounterpartError
 from core.events import record
 from core.text import check_words, counted, trimmed
@@ -56,6 +56,31 @@ def draw_pairs(collection: Collection, *, positives: int, negatives: int, seed: 
     lent = images[size:]
     drawn = [_pair(image, rng.choice(_unasked(image, captions[image], asked)), POSITIVE) for image in positive]
     drawn += _strange(shown, lent, captions, asked, rng)
+    rng.shuffle(drawn)
+    return drawn
+
+
+def draw_disputed(collection: Collection, *, positives: int, negatives: int, seed: int) -> list[TestItem]:
+    """Draw pairs of the collection's closed rounds on which workers disagreed whether they match, and which a release
+    has decided since, each with its decided level. Raises CounterpartError where there are too few."""
+    votes = Judgment.objects.of_candidates().counted().filter(image__collection=collection, caption__isnull=False)
+    votes = votes.filter(level__gt=0).exclude(item__hit__round__closed_at=None).order_by()
+    both = votes.values_list("image", "caption").annotate(best=Min("level"), worst=Max("level"))
+    pairs = both.filter(best__lte=2, worst__gte=3).order_by("image", "caption")
+    items = [_pair(image, caption, "") for image, caption, *_ in pairs]
+    level_as_graded(items)
+    rng = random.Random(seed)
+    drawn = []
+    for polarity, wanted in ((POSITIVE, positives), (NEGATIVE, negatives)):
+        found = [item for item in items if item.best_level in RIGHT_LEVELS[polarity]]
+        if len(found) < wanted:
+            raise CounterpartError(
+                f"Collection {collection} has {counted(len(found), 'decided pair')} on which workers disagreed, with "
+                f"answer {polarity}, and {wanted} are needed. Ask for fewer, or release a version first."
+            )
+        for item in rng.sample(found, wanted):
+            item.polarity = polarity
+            drawn.append(item)
     rng.shuffle(drawn)
     return drawn
 
@@ -175,12 +200,13 @@ def _checked(item: TestItem, best: Best) -> Best:
 
 
 def level_as_graded(items: Sequence[TestItem]) -> None:
-    """Give the drawn pairs of a test the level that the sources with levels agree on, where it is a right one."""
+    """Give the drawn pairs of a test the level that the sources with levels agree on, where it is a right one; any, for
+    pairs without a polarity."""
     graded: dict[tuple[int | None, int | None], set[int]] = {}
     rows = Match.objects.filter(image__in=[item.image_id for item in items], grade__isnull=False)
     for image, caption, grade in rows.values_list("image", "caption", "grade"):
         graded.setdefault((image, caption), set()).add(grade or 0)
     for item in items:
         levels = graded.get((item.image_id, item.caption_id), set())
-        if len(levels) == 1 and levels <= RIGHT_LEVELS[item.polarity]:
+        if len(levels) == 1 and levels <= RIGHT_LEVELS.get(item.polarity, levels):
             item.best_level = levels.pop()

@@ -9,7 +9,14 @@ from typing import Annotated
 from django.db import transaction
 
 from annotation.models import QualificationTest, TestAttempt, TestItem, Worker
-from annotation.people.qualification_questions import NEGATIVE, POSITIVE, draw_pairs, level_as_graded, read_sentences
+from annotation.people.qualification_questions import (
+    NEGATIVE,
+    POSITIVE,
+    draw_disputed,
+    draw_pairs,
+    level_as_graded,
+    read_sentences,
+)
 from annotation.people.workers import actor_of, locked
 from core.errors import CounterpartError, some_of
 from core.events import record
@@ -34,6 +41,7 @@ class QualificationParameters(Parameters):
     sentences: Annotated[
         Path | None, "instead of pairs, a CSV with the columns sentence and written (right or wrong)", OFF_PAGE
     ] = None
+    disputed: Annotated[bool, "for practice, take pairs on which workers disagreed and which a release decided"] = False
     pass_mark: Annotated[int, "right answers needed"]
     attempts: Annotated[int, "tries that one worker has"] = 2
     seed: Annotated[int, SeedField(help_text="random seed of the draw")] = 0
@@ -51,6 +59,7 @@ class QualificationPlan:
     pass_mark: int
     attempts: int = 2
     seed: int = 0
+    disputed: bool = False
 
     def __post_init__(self) -> None:
         if min(self.positives, self.negatives) < 1 or self.size > LARGEST:
@@ -103,19 +112,20 @@ def make_qualification(parameters: QualificationParameters, *, actor: str) -> Qu
         return make_sentence_test(parameters.name, collection=collection, file=file, **limits, actor=actor)
     if file or positives is None or negatives is None:
         raise CounterpartError("Pass either --positives and --negatives, or --sentences.")
-    plan = QualificationPlan(positives, negatives, **limits, seed=parameters.seed)
+    plan = QualificationPlan(positives, negatives, **limits, seed=parameters.seed, disputed=parameters.disputed)
     return make_test(parameters.name, collection=collection, plan=plan, actor=actor)
 
 
 def make_test(name: str, *, collection: Collection, plan: QualificationPlan, actor: str) -> QualificationTest:
-    """Draw the pairs of a test (``draw_pairs``) and store it, with the levels that sources agree on. Repeating it
-    changes nothing.
+    """Draw the pairs of a test (``draw_pairs``, ``draw_disputed``) and store it, with the levels that sources agree on.
+    Repeating it changes nothing.
 
     Raises CounterpartError for a name that another test has, and for a collection with too few pictures.
     """
     if test := _same(check_name(name), collection, plan):
         return test
-    pairs = draw_pairs(collection, positives=plan.positives, negatives=plan.negatives, seed=plan.seed)
+    draw = draw_disputed if plan.disputed else draw_pairs
+    pairs = draw(collection, positives=plan.positives, negatives=plan.negatives, seed=plan.seed)
     level_as_graded(pairs)
     return _stored(name, collection, plan, pairs, actor)
 
@@ -145,7 +155,7 @@ def _stored(
     name: str, collection: Collection, plan: QualificationPlan, items: Sequence[TestItem], actor: str
 ) -> QualificationTest:
     """Store a test and its items, in their order."""
-    limits = {"pass_mark": plan.pass_mark, "attempts": plan.attempts, "seed": plan.seed}
+    limits = {name: getattr(plan, name) for name in ("pass_mark", "attempts", "seed", "disputed")}
     test = QualificationTest.objects.create(name=name, collection=collection, **limits)
     for place, item in enumerate(items, 1):
         item.test = test
@@ -193,8 +203,9 @@ def _same(name: str, collection: Collection, plan: QualificationPlan) -> Qualifi
     if test is None:
         return None
     counts = [test.items.filter(polarity=polarity).count() for polarity in (POSITIVE, NEGATIVE)]
-    as_made = (test.collection_id, *counts, test.pass_mark, test.attempts, test.seed)
-    if as_made != (collection.pk, plan.positives, plan.negatives, plan.pass_mark, plan.attempts, plan.seed):
+    as_made = (test.collection_id, *counts, test.pass_mark, test.attempts, test.seed, test.disputed)
+    wanted = (collection.pk, plan.positives, plan.negatives, plan.pass_mark, plan.attempts, plan.seed, plan.disputed)
+    if as_made != wanted:
         raise _other_test(name)
     return test
 

@@ -229,7 +229,7 @@ def test_a_platform_id_is_in_one_table_only(stranger, posting):
 def test_a_visitors_report_is_stored_at_once_and_refused_once_the_answers_are_saved(stranger, posting):
     sheet = enter(stranger, posting)
     assert stranger.post(sheet + "report/", {"place": "2", "problem-2": "picture"}).json() == {"saved": True}
-    assert "You reported this pair:" in stranger.get(sheet).text
+    assert "You reported this:" in stranger.get(sheet).text
     stranger.post(sheet, form_of(posting))
     assert stranger.post(sheet + "report/", {"place": "3", "problem-3": "picture"}).status_code == 409
     assert Report.objects.get().worker == Assignment.objects.get().worker

@@ -93,7 +93,7 @@ def test_who_lost_the_hit_to_another_worker_hears_it_at_the_next_answer_and_can_
     lease_seat(made, worker=make_worker())
     press(page, "1")
     expect(page.get_by_role("alert")).to_contain_text("another worker took")
-    page.get_by_role("link", name="Go to your own page").click()
+    page.get_by_role("link", name="Go to your page").click()
     page.get_by_label("Did you do the work?").fill("I had finished it.")
     page.get_by_role("button", name="Ask to be paid").click()
     expect(page.get_by_text("will read your request")).to_be_visible()
@@ -147,7 +147,7 @@ def test_axe_finds_nothing_on_the_judging_page(page, asking):
 # The report of a pair: by keyboard, offline, without a script, on a small screen
 
 REPORT = "Report a problem"
-THANKS = "You reported this pair: the picture is missing"
+THANKS = "You reported this: The picture is missing"
 
 
 def pair(page: Page) -> Locator:

@@ -267,6 +267,7 @@ def test_every_column_of_text_is_declared_free_or_known_to_hold_no_words_about_p
         "annotation.TestAttempt": "answers",
         "annotation.TestItem": "reason sentence",
         "annotation.ConsentSheet": "text",
+        "annotation.ConsentWords": "examples levels",
         "crowd.Visit": "finish_fields",
     }
     assert columns == {f"{model}.{name}" for model, names in known.items() for name in names.split()}

@@ -105,7 +105,7 @@ def test_a_report_changes_no_answer_no_control_and_no_pay(stranger, two_seats):
 def test_what_was_reported_is_shown_on_the_page_and_its_fields_are_not(stranger, assignment):
     send(stranger, assignment, 2)
     page = stranger.get(address("task", assignment)).text
-    assert page.count("You reported this pair: the picture is missing or broken.") == 1
+    assert page.count("You reported this: the picture is missing or broken.") == 1
     assert 'name="problem-2"' not in page
     assert 'name="problem-3"' in page
 
