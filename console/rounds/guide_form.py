@@ -10,6 +10,7 @@ from annotation.people.guides import LONGEST_NAME, LONGEST_TEXT, MOST_EXAMPLES, 
 from core.errors import CounterpartError
 from corpus.models import Image
 from hits.models import Round
+from hits.question import Level
 from hits.task_types import task_type_of
 
 
@@ -52,7 +53,7 @@ class GuideForm(forms.Form):
 
     def _add_levels(self) -> None:
         for level, label in self.task.labels.items():
-            name, text = self.guide.levels.get(str(level), [label, self.usual.levels[level]])
+            name, text = self.guide.levels.get(str(level), [label, self.usual.levels[Level(level)]])
             is_fixed = self.round.state != "draft"
             self.fields[f"name-{level}"] = forms.CharField(
                 initial=name, max_length=LONGEST_NAME, disabled=is_fixed, label=f"Name of level {level}"
@@ -64,7 +65,9 @@ class GuideForm(forms.Form):
     def _add_examples(self) -> None:
         usual = [{"image": None, **vars(one)} for one in self.usual.examples]
         shown = self.guide.examples or usual
-        keys = dict(Image.objects.filter(pk__in=[one["image"] for one in shown]).values_list("pk", "key"))
+        keys: dict[Any, str] = dict(
+            Image.objects.filter(pk__in=[one["image"] for one in shown]).values_list("pk", "key")
+        )
         for place in range(MOST_EXAMPLES):
             one = shown[place] if place < len(shown) else {}
             self.fields[f"sentence-{place}"] = forms.CharField(
@@ -100,7 +103,7 @@ class GuideForm(forms.Form):
     def written(self) -> Guide:
         """Return the guide as it is typed. Raises CounterpartError for a picture that the collection does not have."""
         chosen = self.cleaned_data
-        usual = {level: (label, self.usual.levels[level]) for level, label in self.task.labels.items()}
+        usual = {level: (label, self.usual.levels[Level(level)]) for level, label in self.task.labels.items()}
         typed = {level: (chosen[f"name-{level}"], chosen[f"text-{level}"]) for level in self.task.labels}
         levels = {str(level): [*pair] for level, pair in typed.items()} if typed != usual else {}
         examples = [self._example(place) for place in range(MOST_EXAMPLES) if chosen[f"sentence-{place}"]]
