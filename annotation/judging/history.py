@@ -14,7 +14,6 @@ from annotation.models import Appeal, Assignment, Payment, Rejection, Worker
 from annotation.people.admission import Permit, hits_of
 from annotation.people.receipts import completion_code
 from annotation.review.appeals import appealable_until, pay_askable_until
-from annotation.work.signals import DOUBTS
 from core import clock
 
 CHECKED = gettext_noop("being checked")
@@ -26,6 +25,16 @@ OUTCOMES = {
     Assignment.State.ACCEPTED: gettext_noop("accepted"),
     Assignment.State.EXCLUDED: gettext_noop("not counted"),
 }
+DOUBTS = {
+    "fast": gettext_noop("they came faster than pairs can be read"),
+    "unread": gettext_noop("many came as soon as the pair was shown"),
+    "pattern": gettext_noop("they follow a regular pattern"),
+    "same": gettext_noop("nearly all of them are the same"),
+    "chance": gettext_noop("they agree less than usual with other answers"),
+    "copy": gettext_noop("they agree with a machine more than usual"),
+    "repeats": gettext_noop("a pair that was shown twice was answered differently"),
+}
+"""What the worker reads of each signal (``annotation.work.signals``). Nothing of it depends on a control."""
 
 
 @dataclass(frozen=True)

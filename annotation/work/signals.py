@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from math import comb, exp, log
 
 import numpy as np
-from django.utils.translation import gettext_noop
 from numpy.typing import ArrayLike, NDArray
 
 from counterpart_statistics.following import Ratios, logistic, own_chance, separation
@@ -28,21 +27,10 @@ SWITCHES = 0.07  # of honest workers' answers to the same pair, at most: from ye
 
 Floats = NDArray[np.float64]
 
-DOUBTS = {
-    "fast": gettext_noop("they came faster than pairs can be read"),
-    "unread": gettext_noop("many came as soon as the pair was shown"),
-    "pattern": gettext_noop("they follow a regular pattern"),
-    "same": gettext_noop("nearly all of them are the same"),
-    "chance": gettext_noop("they agree less than usual with other answers"),
-    "copy": gettext_noop("they agree with a machine more than usual"),
-    "repeats": gettext_noop("a pair that was shown twice was answered differently"),
-}
-"""What the worker reads of each signal. Nothing of it depends on a control."""
-
 
 @dataclass(frozen=True)
 class Evidence:
-    """What one signal found: its name (a key of DOUBTS) and a sentence with the figures, for staff; the ``annotator``
+    """What one signal found: its name  and a sentence with the figures, for staff; the ``annotator``
     whose ranks the answers follow."""
 
     signal: str

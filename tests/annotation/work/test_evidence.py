@@ -7,6 +7,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.judging.history import DOUBTS
 from annotation.models import Assignment, Decision, Norm, Payment, Worker
 from annotation.review.decisions import reject
 from annotation.work.answers import places_of
@@ -15,7 +16,6 @@ from annotation.work.grading import PATIENCE, WAITED, ItemAnswer, accept_unrevie
 from annotation.work.leases import lease_seat
 from annotation.work.repair import repair
 from annotation.work.retirement import retire
-from annotation.work.signals import DOUBTS
 from annotation.work.submissions import Answer, submit_answers
 from hits.models import Control, Round, Seat
 from tests.annotation.answering import home_of, leased, right_answers, submit
