@@ -1,5 +1,5 @@
-"""What the worker's pages need beside themselves: the catalogue of their scripts' words, the script that keeps their
-shared files for a time without a network, and the pictures of a guide's examples."""
+"""Parts of the worker's pages with addresses of their own: the words of their scripts, the script and the page that help
+without a network, and the pictures of examples."""
 
 from contextlib import suppress
 
@@ -46,7 +46,7 @@ def shell(request: HttpRequest) -> HttpResponseBase:
 
 @require_safe
 def offline(request: HttpRequest) -> HttpResponse:
-    """Show the page that stands in for all others while the server cannot be reached."""
+    """Show the page that replaces all others while the server cannot be reached."""
     return render(request, "judging/offline.html")
 
 

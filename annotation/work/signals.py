@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Evidence:
-    """What one signal found: its name  and a sentence with the figures, for staff; the ``annotator``
+    """What one signal found: its name, a sentence with the figures, for staff, and the ``annotator``
     whose ranks the answers follow."""
 
     signal: str

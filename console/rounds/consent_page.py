@@ -1,4 +1,4 @@
-"""The page of a round's guide and consent sheet: a researcher writes them beside what workers will read."""
+"""The page of a round's guide and consent sheet: a researcher writes them and sees what workers will read."""
 
 from django.contrib import messages
 from django.http import HttpResponse
