@@ -1,5 +1,5 @@
-"""Parts of the worker's pages with addresses of their own: the words of their scripts, the script and the page that help
-without a network, and the pictures of examples."""
+"""Parts of the worker's pages with addresses of their own: the words of their scripts, help without a network, and
+the pictures of examples."""
 
 from contextlib import suppress
 
