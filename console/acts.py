@@ -28,6 +28,7 @@ from console.places import follow, key_of, page_of
 from console.refusals import refuse
 from core.errors import CounterpartError
 from core.models import Job
+from core.web.middleware import takes_uploads
 
 Chosen = Mapping[str, Any]
 
@@ -77,6 +78,7 @@ class Act:
         context: what a template of its own needs besides.
         offered: whether the page of the thing offers the act now; ``perform`` decides again.
         menu: the kind of thing whose menu has the act.
+        uploads: the most bytes of its files together; 0 without files.
     """
 
     name: str
@@ -94,12 +96,14 @@ class Act:
     offered: Callable[[Any], bool]
     menu: type[Model] | None
     template: str
+    uploads: int
     do_not_call_in_templates: ClassVar[bool] = True
 
     def __call__(self, request: StaffRequest, **named: Any) -> HttpResponse:
         """Ask, or act on a POST; what refuses the act is shown above the question."""
         found = self.find(**named)
         form = self.form(request.POST if request.method == "POST" else None, found)
+        form.files = request.FILES
         shown = None
         if request.method == "POST" and form.is_valid():
             try:
@@ -161,6 +165,7 @@ def act(
     offered: Callable[[Any], bool] = lambda found: True,
     menu: type[Model] | None = None,
     template: str = "console/act.html",
+    uploads: int = 0,
 ) -> Callable[[Callable[[Any, Any, User], Outcome]], Act]:
     """Declare an act; the function performs it, and raises CounterpartError where it is refused."""
 
@@ -181,6 +186,7 @@ def act(
             offered=offered,
             menu=menu,
             template=template,
+            uploads=uploads,
         )
         ACTS[made.name] = made
         return made
@@ -190,7 +196,7 @@ def act(
 
 def urlpatterns() -> list[URLPattern]:
     """Return the addresses of all acts that were declared."""
-    return [path(one.address, one.guard.fills(one), name=one.name) for one in ACTS.values()]
+    return [path(one.address, takes_uploads(one.uploads)(one.guard.fills(one)), name=one.name) for one in ACTS.values()]
 
 
 def acts_on(thing: Model, user: User) -> list[Act]:

@@ -31,7 +31,9 @@ class TrainForm(ParametersForm):
     def __init__(self, *args: Any, losses: Sequence[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         choose(self, "collection", forms.ModelChoiceField(Collection.objects.all(), empty_label=None))
-        self.fields["loss"] = forms.ChoiceField(choices=choices(*losses), required=bool(losses))
+        self.fields["loss"] = forms.ChoiceField(choices=choices(*losses))
+        for name in ("gallery", *(() if losses else ("loss",))):
+            del self.fields[name]
 
 
 class OriginForm(ParametersForm):

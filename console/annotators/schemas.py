@@ -61,9 +61,10 @@ class Kinds(Schema):
     next: None
 
 
-def learns(annotator: Annotator) -> bool:
+def can_learn(annotator: Annotator) -> bool:
     """Whether the annotator can be trained here: its kind learns, and its weights are not an imported checkpoint."""
-    return kind_of(annotator.kind).learns and not (annotator.checkpoint and not annotator.trained_on)
+    is_imported = annotator.checkpoint and not annotator.trained_on
+    return annotator.kind in kinds() and kind_of(annotator.kind).learns and not is_imported
 
 
 def shown_options(annotator: Annotator) -> dict[str, Any]:
@@ -102,7 +103,7 @@ class AnnotatorAnswer(Schema):
 
     @staticmethod
     def resolve_learns(annotator: Annotator) -> bool:
-        return annotator.kind in kinds() and learns(annotator)
+        return can_learn(annotator)
 
 
 Annotators = part_schema("Annotators", AnnotatorAnswer, "A part of the list of annotators, by name.")

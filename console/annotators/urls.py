@@ -9,7 +9,6 @@ urlpatterns = [
     path("add-annotator/", views.annotator_add, name="annotator_add"),
     path("annotators/<slug:name>/", views.annotator, name="annotator"),
     path("annotators/<slug:name>/origin/", views.annotator_origin, name="annotator_origin"),
-    path("annotators/<slug:name>/train/", views.train, name="train"),
     path("annotators/<slug:name>/training/", views.training, name="training"),
     path("pools/<slug:name>/", views.pool, name="pool"),
 ]

@@ -12,7 +12,7 @@ from django.views.decorators.cache import never_cache
 
 from console.acts import Chosen, act
 from console.annotators.forms import AnnotatorForm, OriginForm, TrainForm
-from console.annotators.schemas import AnnotatorAnswer, PoolAnswer, counted_annotators, related_pools
+from console.annotators.schemas import AnnotatorAnswer, PoolAnswer, can_learn, counted_annotators, related_pools
 from console.annotators.search_examples import compared, examples
 from console.annotators.trainings import training_of
 from console.pagination import number_in
@@ -21,10 +21,10 @@ from console.pairs.pair_lines import lines_of
 from console.pairs.pair_scopes import PairScope
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.places import follow, show
-from console.refusals import refusals_in
 from console.upload_jobs import add_annotator
 from console.uploads import LARGEST_UPLOAD, start_with_uploads
 from core.errors import CounterpartError
+from core.models import Job
 from core.web.middleware import takes_uploads
 from corpus.models import Collection
 from dataset.secret_controls import are_pairs_secret, refuse_secret_pairs
@@ -68,30 +68,31 @@ def annotator(request: HttpRequest, name: str) -> HttpResponse:
 def training(request: HttpRequest, name: str) -> HttpResponse:
     """An annotator's training; live.js asks for its part of the page, and whether it is still running, as JSON."""
     annotator = annotator_or_404(name)
+    context = {"annotator": annotator, "training": training_of(annotator), "learns": can_learn(annotator)}
     if request.headers.get("Accept") != "application/json":
-        return _training_page(request, annotator, TrainForm(losses=kind_of(annotator.kind).losses))
-    found = training_of(annotator)
-    context = {"annotator": annotator, "training": found}
+        return show(request, "console/annotators/training.html", annotator, context)
     html = render_to_string("console/annotators/_training.html", context, request)
-    return JsonResponse({"live": found.under_way, "html": html})
+    return JsonResponse({"live": context["training"].under_way, "html": html})
 
 
-@researchers_only.acts
-def train(request: StaffRequest, name: str) -> HttpResponse:
-    """Train an annotator as a job."""
-    annotator = annotator_or_404(name)
-    form = TrainForm(request.POST, losses=kind_of(annotator.kind).losses)
-    if form.is_valid():
-        with refusals_in(form):
-            return follow(open_training(TrainParameters(name=name, **form.chosen()), by=request.user))
-    return _training_page(request, annotator, form)
-
-
-def _training_page(request: HttpRequest, annotator: Annotator, form: TrainForm) -> HttpResponse:
-    answer = AnnotatorAnswer.model_validate(annotator)
-    context = {"training": training_of(annotator), "learns": answer.learns, "form": form, "tab": "training"}
-    status = 422 if form.errors else 200
-    return show(request, "console/annotators/training.html", annotator, context, status=status)
+@act(
+    "annotators/<slug:name>/train/",
+    annotator_or_404,
+    researchers_only,
+    label="Train",
+    question="What does {} learn from?",
+    button="Start training",
+    form=lambda data, one: TrainForm(data, losses=kind_of(one.kind).losses),
+    asks=lambda one: [
+        "It learns from the training splits, as a job that can be cancelled and that resumes after the last finished "
+        "epoch. Weights that it has are replaced when training ends."
+    ],
+    offered=can_learn,
+    menu=Annotator,
+)
+def train(annotator: Annotator, chosen: Chosen, by: User) -> Job:
+    params = {**chosen, "name": annotator.name, "collection": chosen["collection"].name}
+    return open_training(TrainParameters(**params), by=by)
 
 
 @members_only.reads

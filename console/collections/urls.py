@@ -15,10 +15,7 @@ urlpatterns = [
     path("collections/<slug:name>/", views.collection, name="collection"),
     path("collections/<slug:name>/ids/<slug:what>/", views.collection_ids, name="collection_ids"),
     path("collections/<slug:name>/matches/", views.matches, name="matches"),
-    path("collections/<slug:name>/matches/import/", views.matches_import, name="matches_import"),
     path("collections/<slug:name>/samples/", views.samples, name="samples"),
-    path("collections/<slug:name>/sample/", views.sample, name="sample"),
     path("samples/<slug:name>/captions/", views.sample_captions, name="sample_captions"),
-    path("collections/<slug:name>/test/", views.test, name="test"),
     path("tests/<slug:name>/", tested_items.test_items, name="test_items"),
 ]

@@ -6,7 +6,7 @@ from io import BytesIO
 from typing import Any
 from uuid import UUID
 
-from django.contrib import messages
+from django.contrib.auth.models import User
 from django.db.models import Count, Q, QuerySet
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -17,6 +17,7 @@ from django.views.decorators.http import require_safe
 from annotation.models import QualificationTest
 from annotation.people.qualification_tests import QualificationParameters, make_qualification
 from console import upload_jobs
+from console.acts import Chosen, Landing, act
 from console.annotators.schemas import counted_annotators, counted_samples
 from console.collections.forms import LARGEST_LIST, ImportForm, LookForm, MatchesForm, SampleForm, TestForm
 from console.collections.picture_links import opened_link
@@ -28,6 +29,7 @@ from console.permissions import StaffRequest, members_only, researchers_only
 from console.places import follow, show
 from console.refusals import refusals_as_404, refusals_as_messages, refusals_in
 from console.uploads import LARGEST_UPLOAD, local_upload, start_with_files_of, start_with_uploads
+from core.models import Job
 from core.web.middleware import takes_uploads
 from corpus.id_lists import COLUMNS, id_lines
 from corpus.models import Caption, Collection, Image, Match, Sample
@@ -39,7 +41,6 @@ from hits.task_types.caption_writing import CAPTION
 from mitl.pooling import pool_sample
 
 SUGGESTED = 60  # query images and query captions
-OF_SAMPLE, OF_TEST = "sample_%s", "test_%s"  # ids of the fields of two forms on one page
 
 
 @members_only.reads
@@ -134,115 +135,101 @@ def _act_on(params: dict[str, Any], *, direct: bool) -> tuple[str, str]:
 @members_only.reads
 def matches(request: HttpRequest, name: str) -> HttpResponse:
     """The sources of a collection's matches, and what imports brought."""
-    return _matches_page(request, collection_or_404(name), MatchesForm())
-
-
-@takes_uploads(LARGEST_UPLOAD)
-@researchers_only.acts
-def matches_import(request: StaffRequest, name: str) -> HttpResponse:
-    """Upload matches known from elsewhere; a job imports them."""
     collection = collection_or_404(name)
-    form = MatchesForm(request.POST, request.FILES)
-    if not form.is_valid():
-        return _matches_page(request, collection, form)
-    params = {"collection": name, **form.chosen()}
-    files = {"file": form.cleaned_data["file"]}
-    title = f"Import {params['source']} matches of {name}"
-    return follow(start_with_uploads(title, upload_jobs.import_matches.name, params, files, by=request.user))
-
-
-def _matches_page(request: HttpRequest, collection: Collection, form: MatchesForm) -> HttpResponse:
     context = {
         "sources": Match.objects.filter(collection=collection).by_source(),
         "batches": [BatchLine.model_validate(batch) for batch in collection.batches.all()],
-        "form": form,
-        "tab": "matches",
     }
-    status = 422 if form.errors else 200
-    return show(request, "console/collections/matches.html", collection, context, status=status)
+    return show(request, "console/collections/matches.html", collection, context)
+
+
+@act(
+    "collections/<slug:name>/matches/import/",
+    collection_or_404,
+    researchers_only,
+    label="Import matches",
+    question="Which matches of {} are known from elsewhere?",
+    button="Upload and import",
+    form=lambda data, collection: MatchesForm(data),
+    asks=lambda collection: ["All pairs of the file are imported or, if anything is wrong, none."],
+    uploads=LARGEST_UPLOAD,
+)
+def matches_import(collection: Collection, chosen: Chosen, by: User) -> Job:
+    params = {name: value for name, value in chosen.items() if name != "file"} | {"collection": collection.name}
+    title = f"Import {params['source']} matches of {collection}"
+    return start_with_uploads(title, upload_jobs.import_matches.name, params, {"file": chosen["file"]}, by=by)
 
 
 @members_only.reads
 def samples(request: HttpRequest, name: str) -> HttpResponse:
     """The samples of queries and the qualification tests of a collection."""
-    return _samples_page(request, collection_or_404(name))
-
-
-@takes_uploads(2 * LARGEST_LIST)
-@researchers_only.acts
-def sample(request: StaffRequest, name: str) -> HttpResponse:
-    """Draw a sample of queries by number and seed, or make one of lists of ids."""
     collection = collection_or_404(name)
-    form = SampleForm(request.POST, request.FILES, auto_id=OF_SAMPLE)
-    if form.is_valid():
-        with refusals_in(form):
-            made = _made_sample(collection, form.cleaned_data, actor=request.user.get_username())
-            messages.success(request, f"The sample {made} is made.")
-            return redirect("samples", name)
-    return _samples_page(request, collection, sample=form)
+    tests = QualificationTest.objects.filter(collection=collection)
+    context = {
+        "samples": counted_samples().filter(collection=collection),
+        "tests": tests.annotate(n_items=Count("items"), n_sentences=Count("items", filter=Q(items__image=None))),
+    }
+    return show(request, "console/collections/samples.html", collection, context)
 
 
-def _made_sample(collection: Collection, chosen: dict[str, Any], *, actor: str) -> Sample:
+@act(
+    "collections/<slug:name>/sample/",
+    collection_or_404,
+    researchers_only,
+    label="Draw a sample",
+    question="Which images and captions of {} are the queries?",
+    button="Make the sample",
+    form=lambda data, collection: SampleForm(data, initial=_suggested(collection)),
+    uploads=2 * LARGEST_LIST,
+)
+def sample(collection: Collection, chosen: Chosen, by: User) -> Landing:
     with ExitStack() as opened:
         lists = {
             kind: opened.enter_context(local_upload(upload))
             for kind in ("images", "captions")
             if (upload := chosen[f"{kind}_list"])
         }
-        return sample_queries(
+        made = sample_queries(
             chosen["name"],
             collection=collection,
             images=lists.get("images", chosen["images"] or 0),
             captions=lists.get("captions", chosen["captions"] or 0),
             uncaptioned=chosen["uncaptioned"],
             seed=chosen["seed"],
-            actor=actor,
+            actor=by.get_username(),
         )
+    return Landing(f"The sample {made} is made.", reverse("samples", args=[collection.name]))
 
 
-@takes_uploads(LARGEST_LIST)
-@researchers_only.acts
-def test(request: StaffRequest, name: str) -> HttpResponse:
-    """Make a qualification test of the collection's pairs, or of the sentences of a file."""
-    collection = collection_or_404(name)
-    form = TestForm(request.POST, request.FILES, auto_id=OF_TEST)
-    if form.is_valid():
-        with refusals_in(form):
-            made = _made_test(collection, form.cleaned_data, actor=request.user.get_username())
-            messages.success(request, f"The test {made} is made. Choose it when you publish a round in the browser.")
-            return redirect("test_items", made.name)
-    return _samples_page(request, collection, test=form)
-
-
-def _made_test(collection: Collection, chosen: dict[str, Any], *, actor: str) -> QualificationTest:
+@act(
+    "collections/<slug:name>/test/",
+    collection_or_404,
+    researchers_only,
+    label="Make a test",
+    question="What does a test with pairs of {} ask?",
+    button="Make the test",
+    form=lambda data, collection: TestForm(data),
+    uploads=LARGEST_LIST,
+)
+def test(collection: Collection, chosen: Chosen, by: User) -> Landing:
     sentences = chosen["sentences"]
     with local_upload(sentences) if sentences else nullcontext() as file:
-        described = QualificationParameters(**chosen | {"collection": collection.name, "sentences": file})
-        return make_qualification(described, actor=actor)
+        described = QualificationParameters(**{**chosen, "collection": collection.name, "sentences": file})
+        made = make_qualification(described, actor=by.get_username())
+    text = f"The test {made} is made. Choose it when you publish a round in the browser."
+    return Landing(text, reverse("test_items", args=[made.name]))
 
 
-def _samples_page(
-    request: HttpRequest, collection: Collection, sample: SampleForm | None = None, test: TestForm | None = None
-) -> HttpResponse:
-    tests = QualificationTest.objects.filter(collection=collection)
-    suggested = _suggested(collection, bare="uncaptioned" in request.GET)
-    context = {
-        "samples": counted_samples().filter(collection=collection),
-        "tests": tests.annotate(n_items=Count("items"), n_sentences=Count("items", filter=Q(items__image=None))),
-        "sample_form": sample or SampleForm(initial=suggested, auto_id=OF_SAMPLE),
-        "test_form": test or TestForm(auto_id=OF_TEST),
-        "tab": "samples",
-    }
-    status = 422 if sample or test else 200
-    return show(request, "console/collections/samples.html", collection, context, status=status)
-
-
-def _suggested(collection: Collection, *, bare: bool) -> dict[str, int]:
-    """Return how many query images and captions of the gallery to draw; without captions where ``bare``."""
+def _suggested(collection: Collection) -> dict[str, int]:
+    """Return how many query images and captions of the gallery to draw; without captions, images alone."""
     gallery = collection.images.gallery()
-    images = gallery.uncaptioned() if bare else gallery.captioned()
-    captions = 0 if bare else collection.captions.gallery().count()
-    return {"images": min(SUGGESTED, images.count()), "captions": min(SUGGESTED, captions), "uncaptioned": bare}
+    captions = collection.captions.gallery().count()
+    images = gallery.captioned() if captions else gallery.uncaptioned()
+    return {
+        "images": min(SUGGESTED, images.count()),
+        "captions": min(SUGGESTED, captions),
+        "uncaptioned": not captions,
+    }
 
 
 @researchers_only.acts

@@ -67,5 +67,5 @@ def test_invalid_training_settings_open_no_job(researcher, eyes, changed):
 def test_imported_weights_are_not_trained_over(researcher, eyes):
     Annotator.objects.update(checkpoint="a.npz", checksum="1")
     answer = researcher.post("/annotators/eyes/train/", filled_in(make_coloured_collection()))
-    assert (answer.status_code, Job.objects.count()) == (422, 0)
+    assert (answer.status_code, Job.objects.count()) == (409, 0)
     assert "/annotators/eyes/train/" not in researcher.get("/annotators/eyes/training/").text

@@ -39,7 +39,7 @@ def test_galleries_beyond_the_rows_are_listed_with_their_sizes(researcher, db):
 def test_the_sample_that_is_suggested_is_of_the_gallery(researcher, db):
     zoo = make_collection(images=3, captions_each=2)
     zoo.images.filter(key=zoo.images.first().key).update(split="train")
-    form = researcher.get("/collections/zoo/samples/").context["sample_form"]
+    form = researcher.get("/collections/zoo/sample/").context["form"]
     assert (form.initial["images"], form.initial["captions"]) == (2, 4)
 
 
