@@ -105,7 +105,12 @@ def test_only_captions_can_be_asked_for_where_there_are_none(bare):
 def test_the_pages_show_a_collection_without_captions(bare, researcher):
     form = researcher.get("/collections/zoo/sample/").context["form"]
     assert [form[name].value() for name in ("images", "captions", "uncaptioned")] == [6, 0, True]
-    for address in ("/collections/", "/collections/zoo/", "/plan/?collection=zoo", f"/images/{Image.objects.first().pk}/"):
+    for address in (
+        "/collections/",
+        "/collections/zoo/",
+        "/plan/?collection=zoo",
+        f"/images/{Image.objects.first().pk}/",
+    ):
         assert researcher.get(address).status_code == 200
     made = researcher.post("/collections/zoo/sample/", {"name": "s", "images": 3, "seed": 0, "uncaptioned": "on"})
     assert made.status_code == 302
