@@ -101,10 +101,3 @@ def _sides(counted: Sequence["Finished"]) -> dict[int, Counter[bool]]:
         for item, level in work.levels.items():
             sides[item][level <= Level.PARTIALLY_YES] += 1
     return sides
-
-
-def discard_rehearsal(round: Round, *, actor: str) -> None:
-    """Remove the figures of the latest rehearsal. Repeating it changes nothing."""
-    with round.held_for_summary() as held:
-        if held.summary.pop(REHEARSED, None):
-            record("discarded the rehearsal of", held, actor=actor)

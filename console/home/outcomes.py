@@ -171,7 +171,7 @@ _BY_TASK: Mapping[str, Leading] = {
     add_annotator.name: _to(Annotator),
     jobs.train.name: _to(Annotator),
     jobs.pool.name: _to(Pool),
-    rehearse.name: _to(Round, param="round", page="rehearsals"),
+    rehearse.name: _to(Round, param="round"),
     trust.name: _to(Version, param="version", page="version_trust"),
     clean_up.name: _to(Collection, param="collection", page="queue"),
     register.name: _to(Collection, param="collection", page="leaderboard"),

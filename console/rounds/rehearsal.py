@@ -8,10 +8,10 @@ from statistics import median
 from typing import Any
 
 from django import forms
-from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
@@ -21,17 +21,19 @@ from annotation.judging.sheet_answers import parse_answers, parse_number
 from annotation.models import Draft
 from annotation.people.guides import guided_task
 from annotation.work.answers import NO_PICTURE, Answer, check_answer_set
-from console.permissions import StaffRequest, researchers_only
-from console.places import follow
+from console.acts import Chosen, act
+from console.permissions import researchers_only
 from console.review.answer_sheets import SheetAnswer, pairs_of
+from console.rounds.schemas import round_or_404
 from core.errors import CounterpartError
+from core.models import Job
 from core.parameters import choices
 from hits.models import HIT, Item, Round
 from hits.prices import fair_reward
 from hits.task_types import task_type_of
 from simulation.jobs import start_rehearsal
 from simulation.profiles import DEFAULT, PRESETS
-from simulation.rehearsals import REHEARSED, discard_rehearsal
+from simulation.rehearsals import REHEARSED
 
 LONGEST = 99_999  # seconds that a rehearsal may have taken
 
@@ -140,27 +142,28 @@ class CrowdForm(forms.Form):
     )
 
 
-@researchers_only.fills
-def rehearsals(request: StaffRequest, name: str) -> HttpResponse:
-    """The results of a rehearsal of the draft; on POST a job rehearses it, or the results are discarded."""
-    round = get_object_or_404(Round, name=name)
+@act(
+    "rounds/<slug:name>/rehearsals/",
+    round_or_404,
+    researchers_only,
+    label="Rehearse with a simulated crowd",
+    question="Rehearse {} with a simulated crowd?",
+    button="Rehearse",
+    form=lambda data, round: CrowdForm(data, initial=round.summary.get(REHEARSED)),
+    asks=lambda round: ["Programs judge a copy of the HITs. Their votes are not stored and cannot be released."],
+    offered=lambda round: round.state == "draft" and not task_type_of(round).writes,
+    menu=Round,
+)
+def rehearsals(round: Round, chosen: Chosen, by: User) -> Job:
+    """Let a simulated crowd judge the draft by a job."""
     if round.state != "draft":
-        messages.info(request, f"Round {round} is already {round.state}.")
-        return redirect("round", name)
-    if "discard" in request.POST:
-        discard_rehearsal(round, actor=request.user.get_username())
-        messages.success(request, "The rehearsal is discarded.")
-        return redirect("rehearsals", name)
+        raise CounterpartError(f"Round {round} is already {round.state}: only a draft is rehearsed.")
+    return start_rehearsal(round, **chosen, seed=0, by=by)
+
+
+def rehearsal_figures(round: Round) -> dict[str, Any] | None:
+    """Return the figures of the last rehearsal with the shares and the wage that follow from them; None without one."""
     kept = round.summary.get(REHEARSED)
-    form = CrowdForm(request.POST or None, initial=kept)
-    if form.is_valid():
-        return follow(start_rehearsal(round, **form.cleaned_data, seed=0, by=request.user))
-    context = {"round": round, "task": task_type_of(round), "form": form, "rehearsed": _with_rates(round, kept)}
-    return render(request, "console/rounds/rehearsals.html", context, status=422 if form.errors else 200)
-
-
-def _with_rates(round: Round, kept: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return the figures of a rehearsal with the shares and the wage that follow from them."""
     if kept is None:
         return None
     seconds = kept["seconds_of_hit"]

@@ -3,18 +3,18 @@
 from django.urls import path
 
 from console.rounds import (
-    adding,
     consent_page,
     control_pages,
     hit_pages,
     hit_preview,
+    overview,
     people_page,
     planning,
-    progress_pages,
     publishing,
     rehearsal,
+    round_acts,  # noqa: F401  acts have their addresses from console.urls
+    top_up_acts,  # noqa: F401
     views,
-    vote_orders,
 )
 
 urlpatterns = [
@@ -27,18 +27,12 @@ urlpatterns = [
         name="preview_picture",
     ),
     path("rounds/", views.rounds, name="rounds"),
-    path("rounds/<slug:name>/", progress_pages.round, name="round"),
-    path("rounds/<slug:name>/live/", progress_pages.round_live, name="round_live"),
-    path("rounds/<slug:name>/pause/", progress_pages.round_pause, name="round_pause"),
+    path("rounds/<slug:name>/", overview.round, name="round"),
+    path("rounds/<slug:name>/live/", overview.round_live, name="round_live"),
     path("rounds/<slug:name>/publish/", publishing.round_publish, name="round_publish"),
     path("rounds/<slug:name>/consent/", consent_page.round_consent, name="round_consent"),
-    path("rounds/<slug:name>/rehearsals/", rehearsal.rehearsals, name="rehearsals"),
     path("rounds/<slug:name>/rehearse/", rehearsal.round_rehearse, name="round_rehearse"),
     path("rounds/<slug:name>/rehearse/pictures/<int:place>/", rehearsal.rehearsal_picture, name="rehearsal_picture"),
-    path("rounds/<slug:name>/add/", adding.round_add, name="round_add"),
-    path("rounds/<slug:name>/again/", vote_orders.round_again, name="round_again"),
-    path("rounds/<slug:name>/turn/", adding.round_turn, name="round_turn"),
-    path("rounds/<slug:name>/aggregate/", views.round_aggregate, name="round_aggregate"),
     path("rounds/<slug:name>/hits/", hit_pages.round_pairs, name="round_pairs"),
     path("rounds/<slug:name>/hits/<int:number>/", hit_pages.hit, name="hit"),
     path("rounds/<slug:name>/controls/<int:control_id>/", control_pages.control, name="control"),

@@ -1,34 +1,21 @@
-"""Orders of further votes on pairs of a round: the page that takes one, and the votes that arrived."""
+"""Orders of further votes on pairs of a round, and the votes that arrived."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from math import ceil
-from typing import Any, cast
+from typing import Any
 
-from django import forms
-from django.contrib import messages
 from django.db.models import Count, QuerySet
-from django.http import HttpResponse, QueryDict
-from django.shortcuts import redirect, render
 
-from annotation.money.ledger import balance_of
 from annotation.work.judgments import votes_in
 from console.events.event_subjects import who
-from console.permissions import StaffRequest, researchers_only
-from console.refusals import refusals_in
-from console.rounds.schemas import round_or_404
 from core.events import subject_of
 from core.models import Event
-from core.text import counted
 from corpus.models import Caption, Image
 from dataset.judged.verdict_files import verdicts_on
 from dataset.judged.verdict_worth import Wrong, wrong_range
 from dataset.models import Aggregation
-from evaluation.asking.judging_again import FurtherVotesAct, JudgeAgain, JudgeTwice
-from evaluation.asking.planned_top_ups import add_planned, require_addable
-from evaluation.asking.round_top_ups import chosen_act
 from hits.models import HIT, Item, Round, Seat, TopUp
 
 
@@ -113,47 +100,3 @@ def _counted_since(last: TopUp) -> Wrong | None:
 
 def _counts(rows: QuerySet[Any], by: str) -> Mapping[int, int]:
     return dict(rows.order_by().values_list(by).annotate(n=Count("pk")))
-
-
-class OrderForm(forms.Form):
-    """A budget for doubtful pairs, or a number of pairs that are drawn."""
-
-    def __init__(self, data: QueryDict | None) -> None:
-        super().__init__(data)
-        self.fields = JudgeAgain.form_fields() | JudgeTwice.form_fields()
-        for field in self.fields.values():
-            field.required = False
-
-    def clean(self) -> dict[str, Any]:
-        chosen = super().clean() or {}
-        if not self.errors and sum(value is not None for value in chosen.values()) != 1:
-            raise forms.ValidationError("Enter a budget, or how many pairs are judged twice.")
-        return chosen
-
-
-@researchers_only.fills
-def round_again(request: StaffRequest, name: str) -> HttpResponse:
-    """Show the verdicts that further votes for a budget are expected to correct, or pairs drawn at random; order the
-    votes once the ``shown`` plan is confirmed. Only a POST packs HITs, which takes seconds."""
-    round = round_or_404(name)
-    form = OrderForm(request.POST or request.GET or None)
-    context: dict[str, object] = {"round": round, "form": form, "free": max(balance_of(round).free, 0)}
-    if form.is_valid():
-        act = cast("FurtherVotesAct", chosen_act(form.cleaned_data))
-        with refusals_in(form):
-            if request.method == "POST":
-                planned = act.plan(round)
-                n_votes = planned.pairs * planned.seats
-                shown = f"{planned.plan.hash}-{planned.seats}"
-                if request.POST.get("shown") == shown:
-                    add_planned(planned, actor=request.user.get_username())
-                    messages.success(request, f"{counted(n_votes, 'vote')} ordered for round {round}.")
-                    return redirect("round", name)
-                context |= {"planned": planned, "shown": shown, "n_votes": n_votes}
-                context |= {"again": planned.again, "cost": planned.cost}
-            else:
-                require_addable(round)
-                again = act.choose(round)
-                hits = ceil(len(again.pairs) / round.design["candidates"])
-                context |= {"again": again, "cost": round.seat_cost * hits * again.votes}
-    return render(request, "console/rounds/again.html", context, status=422 if form.errors else 200)

@@ -76,7 +76,10 @@ def addresses_of_the_site(lasting_site) -> dict[str, str]:
         (("preview_picture",), ["zoo", "levels", "usual", 1]),
         (("rehearsal_picture",), ["draft", 1]),
         (("round", "round_live", "round_people", "round_effect", "round_aggregate", "round_close"), ["open"]),
-        (("round_estimates", "round_add", "round_again", "round_turn", "round_pause"), ["open"]),
+        (
+            ("round_estimates", "round_add", "round_again", "round_turn", "round_pause", "round_resume", "round_twice"),
+            ["open"],
+        ),
         (("round_idle", "round_judgments", "round_write", "round_captions", "round_top_up", "round_ceiling"), ["open"]),
         (("round_pairs", "invitations", "round_money", "ledger_csv", "payments_mark", "payments_csv"), ["open"]),
         (("hit", "invitation_revoke"), ["open", 1]),

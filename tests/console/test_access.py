@@ -20,7 +20,16 @@ RESEARCHERS_DO = {
     *("round_rehearse", "rehearsal_picture", "rehearsals", "round_consent", "round_ceiling", "two_reviewers"),
     *("collection_import", "matches_import", "sample", "sample_captions", "test", "test_items", "version_score"),
     *("batch_undo", "rename", "import_look"),
-    *("round_top_up", "round_judgments", "benchmarks", "run_register", "run_score", "round_pause"),
+    *(
+        "round_top_up",
+        "round_judgments",
+        "benchmarks",
+        "run_register",
+        "run_score",
+        "round_pause",
+        "round_resume",
+        "round_twice",
+    ),
     *("version_export", "version_measure", "version_verify", "chart_measure"),
     *("round_sync", "round_prolong", "audit_start", "audit_repair", "call_settle", "round_calls_send"),
 }
@@ -138,7 +147,7 @@ def test_an_admin_is_kept_from_nothing(releaser, addresses):
 
 
 def test_what_changes_something_is_not_done_by_a_link(releaser):
-    of_rounds = ("round_pause", "round_sync", "audit_start", "round_calls_send", "call_settle")
+    of_rounds = ("round_sync", "audit_start", "round_calls_send", "call_settle")
     of_people = ("assignment_decide", "worker_readmit", "worker_resume", "person_active", "person_link")
     for name in ("job_cancel", *of_rounds, *of_people):
         assert releaser.get(address(name)).status_code == 405, name

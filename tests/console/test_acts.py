@@ -6,6 +6,7 @@ from hits.models import Round
 from tests.factories import make_assignment, make_round
 
 CLOSE = "/rounds/round-1/close/"
+PAUSE = "/rounds/round-1/pause/"
 
 
 @pytest.fixture
@@ -14,18 +15,18 @@ def round(db) -> Round:
 
 
 def test_an_act_asks_first_and_then_returns_to_where_the_person_came_from(researcher, round):
-    page = researcher.get(CLOSE, headers={"Referer": "http://testserver/rounds/?page=2"})
+    page = researcher.get(PAUSE, headers={"Referer": "http://testserver/rounds/?page=2"})
     assert 'name="back" value="/rounds/?page=2"' in page.text
-    answer = researcher.post(CLOSE, {"back": "/rounds/?page=2"})
+    answer = researcher.post(PAUSE, {"back": "/rounds/?page=2"})
     assert answer.url == "/rounds/?page=2"
-    assert Round.objects.get().state == "closed"
+    assert Round.objects.get().paused_at
 
 
 @pytest.mark.parametrize(
-    "back", ["https://elsewhere.example/rounds/", "//elsewhere.example/", "javascript:alert(1)", CLOSE]
+    "back", ["https://elsewhere.example/rounds/", "//elsewhere.example/", "javascript:alert(1)", PAUSE]
 )
 def test_an_act_never_leads_to_another_site_or_back_to_itself(researcher, round, back):
-    assert researcher.post(CLOSE, {"back": back}).url == "/rounds/round-1/"
+    assert researcher.post(PAUSE, {"back": back}).url == "/rounds/round-1/"
 
 
 def test_a_refused_act_says_why_and_changes_nothing(researcher, round):

@@ -10,7 +10,7 @@ from annotation.models import Assignment, Payment
 from core.errors import CounterpartError
 from hits.models import Round, Seat
 from simulation.doors.memory import Finished
-from simulation.rehearsals import REHEARSED, discard_rehearsal, figures_of, rehearse_round
+from simulation.rehearsals import REHEARSED, figures_of, rehearse_round
 from simulation.simulated_rounds import simulate_round
 from simulation.truth import Seen, default_source, true_levels
 from tests.dataset.releasing import release_version
@@ -75,14 +75,6 @@ def test_nothing_of_a_rehearsal_can_be_released(db, profile):
 def test_a_round_that_people_may_see_is_not_rehearsed(db):
     with pytest.raises(CounterpartError, match="only a draft is rehearsed"):
         rehearse_round(make_round(), actor="kim")
-
-
-def test_a_discarded_rehearsal_leaves_nothing_and_twice_is_as_once(db, profile):
-    made = make_round(published=False)
-    rehearse_round(made, workers=2, profile=profile(), actor="kim")
-    for _ in range(2):
-        discard_rehearsal(made, actor="kim")
-        assert REHEARSED not in made.summary
 
 
 # The figures of a rehearsal equal those of the same crowd in the database, counted there row by row

@@ -1,4 +1,4 @@
-"""The page that orders further votes on doubtful pairs: what they correct and cost first, then what was shown."""
+"""Orders of further votes: what they correct and cost first, then what was shown."""
 
 from decimal import Decimal
 
@@ -13,23 +13,22 @@ from tests.evaluation.asking.doubtful import DOUBTFUL, doubtful, judged
 
 __all__ = ["judged"]
 URL = "/rounds/round-1/again/"
+TWICE = "/rounds/round-1/twice/"
 
 
-def test_the_page_shows_what_a_budget_corrects_and_orders_what_it_showed(judged, researcher):
-    preview = researcher.get(URL, {"again": "0.50"}).context
-    again = preview["again"]
-    assert (str(again.wrong), str(again.left), len(again.pairs), again.votes) == ("1 (0 to 3)", "1 (0 to 3)", 2, 1)
-    assert (preview["cost"], preview["free"]) == (Decimal("0.50"), 20)
-    assert not judged.top_ups.exists()
+def test_the_act_shows_what_a_budget_corrects_and_orders_what_it_showed(judged, researcher):
     page = researcher.post(URL, {"again": "0.50"})
     assert "Order 2 votes for $0.50" in page.text
-    shown = page.context["shown"]
+    facts = dict(page.context["facts"])
+    assert facts["Wrong verdicts"] == "about 1 (0 to 3), about 1 (0 to 3) after"
+    assert facts["Cost"] == "$0.50; the round has $20.00 left"
+    shown = page.context["shown"].key
     assert researcher.post(URL, {"again": "2", "shown": shown}).status_code == 200  # another budget than was shown
     assert not judged.top_ups.exists()
     assert researcher.post(URL, {"again": "0.50", "shown": shown}).status_code == 302
     items = judged.hits.get(top_up__isnull=False).items.filter(control=None)
     assert set(items.values_list("image", "caption")) == set(doubtful())
-    assert researcher.post(URL, {"again": "0.50", "shown": shown}).status_code == 422  # a second click
+    assert researcher.post(URL, {"again": "0.50", "shown": shown}).status_code == 409  # a second click
 
 
 def test_the_page_of_the_round_lists_its_orders_and_the_votes_that_arrived(judged, researcher):
@@ -57,17 +56,13 @@ def test_an_order_shows_what_was_measured_once_its_votes_were_counted(judged, re
     assert (newest.then, before.then) == (None, newest.wrong)
 
 
-def test_pairs_drawn_at_random_are_ordered_on_the_same_page(judged, researcher):
-    page = researcher.get(URL, {"twice": "4"})
-    assert "drawn at random from those with one vote" in page.text
-    assert page.context["cost"] == Decimal("0.50")
-    shown = researcher.post(URL, {"twice": "4"}).context["shown"]
-    assert researcher.post(URL, {"twice": "4", "shown": shown}).status_code == 302
+def test_pairs_drawn_at_random_get_a_second_vote(judged, researcher):
+    page = researcher.post(TWICE, {"twice": "4"})
+    assert dict(page.context["facts"])["Drawn at random"] == "4 of the pairs"
+    assert researcher.post(TWICE, {"twice": "4", "shown": page.context["shown"].key}).status_code == 302
     assert judged.hits.get(top_up__isnull=False).items.filter(control=None).count() == 4
     (order,) = researcher.get("/rounds/round-1/").context["orders"]
     assert (order.pairs, order.votes, order.left) == (4, 4, None)
-    both = researcher.get(URL, {"twice": "4", "again": "2"})
-    assert (both.status_code, "Enter a budget, or" in both.text) == (422, True)
 
 
 def test_further_votes_on_disputed_pairs_are_no_order(judged, researcher):
@@ -94,5 +89,5 @@ def test_what_became_of_pairs_drawn_at_random_is_compared_with_what_was_called_b
 
 
 def test_an_invalid_budget_is_refused_and_orders_nothing(judged, researcher):
-    assert [researcher.post(URL, {"again": again}).status_code for again in ("0.10", "x")] == [422, 422]
+    assert [researcher.post(URL, {"again": again}).status_code for again in ("0.10", "x")] == [409, 422]
     assert not judged.top_ups.exists()

@@ -7,11 +7,9 @@ import pytest
 from django.utils.html import strip_tags
 
 from annotation.models import Assignment, Draft, Judgment, Payment, Worker
-from annotation.people.workers import mark_simulated
 from core.models import Event
 from hits.models import Round, Seat
 from tests.annotation.task_types.rounds import EVERY_TYPE, draft_of
-from tests.console.conftest import answer_rightly
 from tests.factories import make_round
 
 PAGE = "/rounds/draft/rehearse/"
@@ -94,16 +92,6 @@ def test_answers_that_are_missing_or_odd_are_asked_for_again(researcher, draft, 
     assert stored() == before
 
 
-def test_a_simulated_crowd_is_advised_only_before_people_answer(researcher, db):
-    made = make_round(hits=3)
-    command = "python manage.py simulate round-1 --workers 50"
-    assert researcher.get("/rounds/round-1/").context["simulate"] == command
-    mark_simulated(answer_rightly(made).worker)
-    assert researcher.get("/rounds/round-1/").context["simulate"] == command
-    answer_rightly(made)
-    assert researcher.get("/rounds/round-1/").context["simulate"] == ""
-
-
 # A simulated crowd rehearses all HITs of a draft
 
 
@@ -111,17 +99,15 @@ CROWD_PAGE = "/rounds/draft/rehearsals/"
 CROWD = {"workers": "4", "profile": "careful"}
 
 
-def test_a_crowd_rehearses_and_its_figures_can_be_discarded(researcher, draft, commit):
-    assert researcher.get(CROWD_PAGE).context["rehearsed"] is None
+def test_a_crowd_rehearses_and_its_figures_are_on_the_page_of_the_draft(researcher, draft, commit):
+    assert researcher.get("/rounds/draft/").context["rehearsed"] is None
     with commit(execute=True):
         answer = researcher.post(CROWD_PAGE, CROWD)
-    assert researcher.get(answer.url).url == CROWD_PAGE
-    rehearsed = researcher.get(CROWD_PAGE).context["rehearsed"]
+    assert researcher.get(answer.url).url == "/rounds/draft/"
+    rehearsed = researcher.get("/rounds/draft/").context["rehearsed"]
     assert (rehearsed["workers"], 0 <= rehearsed["verdicts_right"] <= 1) == (4, True)
     for model in (Assignment, Judgment, Payment, Worker):
         assert not model.objects.exists()
-    researcher.post(CROWD_PAGE, {"discard": "yes"})
-    assert researcher.get(CROWD_PAGE).context["rehearsed"] is None
 
 
 def test_an_invalid_crowd_is_refused_at_its_field(researcher, draft):
@@ -131,4 +117,4 @@ def test_an_invalid_crowd_is_refused_at_its_field(researcher, draft):
 
 def test_a_published_round_is_not_rehearsed(researcher, db):
     make_round(name="draft")
-    assert researcher.get(CROWD_PAGE).url == "/rounds/draft/"
+    assert researcher.post(CROWD_PAGE, CROWD).status_code == 409

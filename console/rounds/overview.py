@@ -1,40 +1,39 @@
-"""The progress of a round: its page, which follows the work; its workers; pausing it."""
+"""The Overview of a round: its progress, which follows the work, its next step, and what needs a person."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
-from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db.models import Count
 from django.http import HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404
 from django.template.loader import render_to_string
 from django.views.decorators.cache import never_cache
 
-from annotation.models import Assignment, Pause
+from annotation.judging.wage_terms import wage_terms
 from annotation.money.ledger import balances_of, owed_to_simulated
+from annotation.people.consent import empty_words, words_of
 from annotation.work.judgments import votes_in
 from annotation.work.pair_status import unfinished_pairs
 from annotation.work.standing import forecast_of, standing_of
-from annotation.work.worker_records import WorkerLine, workers_of
+from annotation.work.worker_records import workers_of
 from console.home.needs import needs_of
 from console.kept_figures import CountingTurn, kept_if_slow
 from console.money.platform_status import is_on_platform
-from console.permissions import StaffRequest, members_only, researchers_only
+from console.permissions import StaffRequest, members_only
+from console.places import show
 from console.rounds.activity import activity_of
 from console.rounds.figures import level_bar, newest_answers, seat_bar, verdict_count, worth_of
 from console.rounds.hold_lines import holds_of_page
+from console.rounds.rehearsal import rehearsal_figures
+from console.rounds.round_steps import is_joined_by_link, next_step
 from console.rounds.schemas import RoundAnswer, RoundState, counted_rounds, round_or_404
 from console.rounds.vote_orders import orders_of
-from core.errors import CounterpartError
-from core.text import counted
-from crowd.channels import market_of, usable_markets
+from console.rounds.worker_looks import workers_to_look_at
+from crowd.channels import market_of
 from crowd.posting.halts import pauses_of
-from crowd.posting.pauses import can_pause, pause_round, resume_round
-from crowd.posting.publication import can_close, join_link, quote
+from crowd.posting.publication import join_link
 from dataset.secret_controls import are_pairs_secret
 from dataset.turns import turn_of
 from dataset.verdicts import rejections_so_far
@@ -51,22 +50,16 @@ def round(request: StaffRequest, name: str) -> HttpResponse:
     """A round. live.js fetches the part that changes while people work, and figures that take long; ``?count`` computes
     them at once."""
     round = get_object_or_404(counted_rounds(), name=name)
-    environment = market_of(round.channel, round.environment) if round.channel else usable_markets()[0]
-    aggregation = round.aggregations.first()
     live = _live(round, request.user, CountingTurn(at_once="count" in request.GET))
     state = RoundState(round, live["standing"], balances_of([round])[round.pk], pauses_of([round])[round.pk])
+    aggregation = round.aggregations.first()
     orders = orders_of(round)
     disputed = round.top_ups.for_disputes().exclude(pk__in=[one.top_up.pk for one in orders])
     context = live | {
         "answer": RoundAnswer.model_validate(state),
-        "environment": environment,
-        "cost": quote(round, environment.channel).total,
+        "next": next_step(round, live["standing"], live["needs"], request.user),
+        "environment": market_of(round.channel, round.environment) if round.channel else None,
         "platform": is_on_platform(round),
-        "can_pause": can_pause(round),
-        "can_close": can_close(round),
-        "is_paused": bool(state.paused_by),
-        "has_link": round.state == "open" and not environment.has_postings,
-        "link": join_link(round),
         "versions": round.versions.all(),
         "aggregation": aggregation,
         "verdict_count": verdict_count(aggregation) if aggregation else 0,
@@ -74,9 +67,30 @@ def round(request: StaffRequest, name: str) -> HttpResponse:
         "n_added": round.hits.filter(top_up__in=disputed).count() if round.top_up else 0,
         "added_for": [(one.purpose, one.n_hits) for one in round.top_ups.of_new_pairs().annotate(n_hits=Count("hits"))],
         **_stops(round),
+        **(_draft(round) if round.state == "draft" else {}),
         "turn": turn_of(round.pool),
     }
-    return render(request, "console/rounds/round.html", context)
+    if is_joined_by_link(round):
+        context |= _joining(round)
+    return show(request, "console/rounds/round.html", round, context)
+
+
+def _joining(round: Round) -> dict[str, Any]:
+    """Return the join link, what a HIT takes, and the text of a mail."""
+    link = join_link(round)
+    terms = wage_terms(round)
+    mail = render_to_string("console/rounds/join_mail.txt", {"link": link, "terms": terms, "asks": words_of(round)})
+    subject, _, body = mail.partition("\n")
+    return {"link": link, "terms": terms, "mail": {"subject": subject, "body": body.strip()}}
+
+
+def _draft(round: Round) -> dict[str, Any]:
+    """Return what is left to do before a draft is published, and what its rehearsal brought."""
+    return {
+        "empty_words": empty_words(round).values() if round.reward else (),
+        "terms": wage_terms(round),
+        "rehearsed": rehearsal_figures(round),
+    }
 
 
 def _stops(round: Round) -> dict[str, str]:
@@ -96,28 +110,6 @@ def round_live(request: StaffRequest, name: str) -> JsonResponse:
     context = _live(round, request.user, CountingTurn(turn=True))
     html = render_to_string("console/rounds/_round_live.html", context, request)
     return JsonResponse({"live": round.state == "open" or context["counting"], "html": html})
-
-
-@researchers_only.acts
-def round_pause(request: StaffRequest, name: str) -> HttpResponse:
-    """Pause or resume a round: while it is paused, no further HIT is given out."""
-    round = round_or_404(name)
-    paused = request.POST.get("paused")
-    if paused not in ("yes", "no"):
-        messages.error(request, "Choose whether the round is paused.")
-        return redirect("round", name)
-    act = pause_round if paused == "yes" else resume_round
-    try:
-        act(round, actor=request.user.get_username())
-    except CounterpartError as error:
-        messages.error(request, str(error))
-    else:
-        notes = {
-            "yes": "Paused. No worker gets a new HIT until you resume the round; workers who have a HIT go on.",
-            "no": "Resumed. HITs are given out again.",
-        }
-        messages.success(request, notes[paused])
-    return redirect("round", name)
 
 
 def _live(round: Round, user: User, counts: CountingTurn) -> dict[str, Any]:
@@ -141,7 +133,6 @@ def _live(round: Round, user: User, counts: CountingTurn) -> dict[str, Any]:
         "needs": needs_of(round, user),
         "holds": holds_of_page(round, standing),
         "n_joined": round.participants.count(),
-        "has_idle": round.state == "open" and round.channel == "browser",
         "newest": []
         if are_pairs_secret(round, user)
         else kept_if_slow(f"newest-of-round:{round.pk}", partial(newest_answers, round)).figures,
@@ -162,7 +153,6 @@ def _figures(round: Round, quality: Quality) -> dict[str, object]:
     only_simulated = round.rehearsal or all(line.simulated for line in workers)
     some_simulated = only_simulated or any(line.simulated for line in workers)
     simulated = int(votes.sum()) if only_simulated else judgments.simulated().count() if some_simulated else 0
-    may_simulate = task.on_pairs and (round.rehearsal or (only_simulated and not round.settles))
     return {
         "levels": level_bar(quality.levels, task.labels),
         "score": task.score(votes / votes.sum()) if task.score_label and votes.any() else None,
@@ -172,48 +162,6 @@ def _figures(round: Round, quality: Quality) -> dict[str, object]:
         "rejections": rejections_so_far(round),
         "looks": workers_to_look_at(round, workers),
         "n_workers": len(workers),
-        "simulate": f"python manage.py simulate {round} --workers 50" if may_simulate else "",
         "worth": worth_of(aggregation) if (aggregation := round.aggregations.first()) else None,
         **activity_of(round),
     }
-
-
-MOST_LOOKS = 8
-LEAST_ANSWERED = 4  # controls from which on a low share of right ones is a reason
-LOW_SHARE = 2 / 3
-
-
-@dataclass(frozen=True)
-class WorkerLook:
-    """A worker's line, with a few words for each reason to look at them."""
-
-    line: WorkerLine
-    reasons: list[str]
-
-
-def workers_to_look_at(round: Round, lines: Iterable[WorkerLine]) -> list[WorkerLook]:
-    """Return the workers of the round with flagged work first, then those who fail controls, with two queries."""
-    paused = set(Pause.objects.filter(round=round, lifted_at=None).values_list("worker__pseudonym", flat=True))
-    flagged = Assignment.objects.filter(hit__round=round, state=Assignment.State.FLAGGED).exclude(signals=[])
-    signals = dict(flagged.order_by("pk").values_list("worker__pseudonym", "signals"))
-    looks = []
-    for line in lines:
-        reasons = [*_reasons(line), *(one["sentence"] for one in signals.get(line.pseudonym, []))]
-        if line.pseudonym in paused:
-            reasons.append("paused in this round")
-        looks.append(WorkerLook(line, reasons))
-    wanted = [look for look in looks if look.reasons]
-    wanted.sort(key=lambda look: (-look.line.flagged, look.line.controls.weight, look.line.pseudonym))
-    return wanted[:MOST_LOOKS]
-
-
-def _reasons(line: WorkerLine) -> list[str]:
-    reasons = []
-    if line.flagged:
-        reasons.append(f"{counted(line.flagged, 'HIT')} flagged")
-    share = line.controls.share
-    if share is not None and line.controls.answered >= LEAST_ANSWERED and share < LOW_SHARE:
-        reasons.append(f"{line.controls.right} of {line.controls.answered} controls right")
-    if line.excluded:
-        reasons.append(f"votes of {counted(line.excluded, 'HIT')} excluded")
-    return reasons

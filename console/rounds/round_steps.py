@@ -1,0 +1,63 @@
+"""The next step of a round, which is the one blue button of its page."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.contrib.auth.models import User
+from django.urls import reverse
+
+from annotation.models import Admission
+from annotation.work.standing import Standing
+from console.home.needs import Need
+from console.permissions import releasers_only, researchers_only
+from console.places import page_of
+from console.templatetags.console import dollars
+from core.text import counted
+from crowd.channels import usable_markets
+from crowd.posting.publication import can_close, join_link, quote
+from hits.models import Round
+from hits.task_types import task_type_of
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """A button; ``is_act``: it opens an act in a dialog."""
+
+    label: str
+    url: str
+    is_act: bool = False
+
+
+def next_step(round: Round, standing: Standing, needs: Sequence[Need], user: User) -> NextStep | None:
+    """Return what the user does next with the round; None where the round only has to be waited for."""
+    researches = researchers_only.may(user)
+    if round.state == "draft" and researches and not can_close(round):
+        cost = dollars(quote(round, usable_markets()[0].channel).total)
+        hits = counted(round.hits.count(), "HIT")
+        return NextStep(f"Publish {hits} for {cost}…", reverse("round_publish", args=[round.name]))
+    if round.state == "closed":
+        return _after_closing(round, user)
+    if (standing.is_complete or round.state == "draft") and researches:
+        return NextStep("Close…", reverse("round_close", args=[round.name]), is_act=True)
+    if needs:
+        return NextStep("Review the flagged HITs" if "flagged" in needs[0].text else "Look at it", needs[0].url)
+    if is_joined_by_link(round) and not standing.arrived:
+        return NextStep("Be the first worker", join_link(round))
+    return None
+
+
+def is_joined_by_link(round: Round) -> bool:
+    """Whether anyone with the link may join."""
+    if round.state != "open" or round.channel != "browser":
+        return False
+    return not Admission.objects.filter(round=round, invited=True).exists()
+
+
+def _after_closing(round: Round, user: User) -> NextStep | None:
+    if version := round.versions.order_by("-released_at", "-pk").first():
+        return NextStep(f"Version {version}", page_of(version))
+    if task_type_of(round).on_pairs and releasers_only.may(user):
+        suggested = urlencode({"rounds": round.name, "sample": round.pool.sample})
+        return NextStep("Release a version", f"{reverse('release')}?{suggested}")
+    return None

@@ -1,0 +1,186 @@
+"""Acts that add HITs to a round, each with its pairs and its cost first: first items of registered models, more of an
+audit, and further votes on doubtful pairs or on pairs drawn at random."""
+
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from typing import Any, cast
+
+from django import forms
+from django.contrib.auth.models import User
+from django.http import QueryDict
+
+from annotation.money.ledger import balance_of
+from console.acts import Chosen, Landing, Shown, act
+from console.permissions import researchers_only
+from console.places import page_of
+from console.rounds.figures import worth_of
+from console.rounds.round_acts import is_judged
+from console.rounds.schemas import round_or_404
+from console.templatetags.console import dollars
+from core.text import counted
+from evaluation.asking.judging_again import FurtherVotes, FurtherVotesAct, JudgeAgain, JudgeTwice
+from evaluation.asking.planned_top_ups import PlannedTopUp, add_planned
+from evaluation.asking.round_top_ups import AskLikely, AskModels, ContinueAudit, RejectUnlikely, chosen_act
+from evaluation.scores.model_rankings import registered_runs
+from hits.models import Round
+from hits.rounds.top_ups import design_of
+from hits.task_types import task_type_of
+
+FINAL = "HITs that were added cannot be taken back."
+
+
+class TopUpForm(forms.Form):
+    """The parameters of the acts that ask new pairs; the models to choose from are those registered for the pool."""
+
+    def __init__(self, data: QueryDict | None, *, round: Round) -> None:
+        super().__init__(data)
+        declared = AskModels.form_fields()["models"]
+        offered = [(name, name) for name in registered_runs(round.pool)]
+        self.fields["models"] = forms.MultipleChoiceField(
+            choices=offered,
+            required=False,
+            widget=forms.CheckboxSelectMultiple,
+            label=declared.label,
+            help_text=declared.help_text if offered else "No rankings are registered for the pool.",
+        )
+        if design_of(round).judge == "audit":
+            for one in (ContinueAudit, AskLikely, RejectUnlikely):
+                self.fields |= one.form_fields()
+        for field in self.fields.values():
+            field.required = False
+
+
+def _effect_of_adding(round: Round) -> Iterator[str]:
+    design = design_of(round)
+    asked = {"audit": "in the audited queries", "first-hits": "in their first hits"}.get(design.judge, "in all queries")
+    yield (
+        "A model is scored too low if its own first items were not judged: items that no annotator of the pool found "
+        f"count as no match. Registered models can be asked about {asked}."
+    )
+    if design.judge == "audit":
+        yield (
+            f"The audit judges {design.share:.0%} of the queries. You can audit more queries, or ask about likely "
+            "matches of the others, which finds most matches for a part of the money."
+        )
+
+
+def takes_hits(round: Round) -> bool:
+    """Whether HITs can be added to the round."""
+    task = task_type_of(round)
+    return round.state != "closed" and task.on_pairs and task.group == 1
+
+
+def _shown_top_up(round: Round, chosen: Chosen) -> Shown:
+    planned = chosen_act(chosen).plan(round)
+    n_hits = counted(planned.plan.n_hits, "HIT")
+    facts = [("For", f"{planned.top_up.purpose}{planned.note}"), *_costs(round, planned)]
+    return Shown(planned.plan.hash, f"Add {n_hits} for {dollars(planned.cost)}", planned, {"facts": facts})
+
+
+def _costs(round: Round, planned: PlannedTopUp) -> list[tuple[str, str]]:
+    seats = f", {planned.seats} seats each" if planned.seats > 1 else ""
+    fees = ", platform fees come on top" if round.state == "draft" else ""
+    left = f"{dollars(planned.cost)}{fees}; the round has {dollars(max(balance_of(round).free, Decimal(0)))} left"
+    return [("Pairs", f"{planned.pairs:,}"), ("HITs", f"{planned.plan.n_hits:,}{seats}"), ("Cost", left)]
+
+
+@act(
+    "rounds/<slug:name>/add/",
+    round_or_404,
+    researchers_only,
+    label="Add HITs",
+    question="Add HITs to {}",
+    button="Show the cost",
+    form=lambda data, round: TopUpForm(data, round=round),
+    asks=_effect_of_adding,
+    shows=_shown_top_up,
+    offered=takes_hits,
+    menu=Round,
+    template="console/rounds/top_up.html",
+)
+def round_add(round: Round, chosen: Chosen, by: User) -> Landing:
+    """Add the HITs that were shown."""
+    planned = chosen["plan"]
+    add_planned(planned, actor=by.get_username())
+    return Landing(f"{counted(planned.plan.n_hits, 'HIT')} added to round {round}. {FINAL}", page_of(round))
+
+
+def _form_of(parameters: type[FurtherVotesAct]) -> Callable[[QueryDict | None, Round], forms.Form]:
+    def form(data: QueryDict | None, round: Round) -> forms.Form:
+        made = forms.Form(data)
+        made.fields = parameters.form_fields()
+        if "twice" in made.fields and (aggregation := round.aggregations.first()):
+            made.fields["twice"].initial = worth_of(aggregation).twice or None
+        return made
+
+    return form
+
+
+def _shown_votes(round: Round, chosen: Chosen) -> Shown:
+    planned = cast("FurtherVotes", chosen_act(chosen).plan(round))
+    again = planned.again
+    facts: list[tuple[str, Any]] = []
+    if again.left:
+        facts.append(("Wrong verdicts", f"about {again.wrong}, about {again.left} after"))
+    elif again.certainty.get("silent"):
+        facts.append(("Wrong verdicts", again.certainty["silent"]))
+    if again.drawn:
+        facts.append(("Drawn at random", f"{len(again.drawn):,} of the pairs"))
+    n_votes = counted(planned.pairs * planned.seats, "vote")
+    button = f"Order {n_votes} for {dollars(planned.cost)}"
+    return Shown(f"{planned.plan.hash}-{planned.seats}", button, planned, {"facts": [*facts, *_costs(round, planned)]})
+
+
+def _can_vote_again(round: Round) -> bool:
+    return takes_hits(round) and is_judged(round)
+
+
+def _order(round: Round, chosen: Chosen, by: User) -> Landing:
+    planned = chosen["plan"]
+    add_planned(planned, actor=by.get_username())
+    n_votes = counted(planned.pairs * planned.seats, "vote")
+    return Landing(f"{n_votes} ordered for round {round}. Count its votes again once they are in.", page_of(round))
+
+
+@act(
+    "rounds/<slug:name>/again/",
+    round_or_404,
+    researchers_only,
+    label="Judge again",
+    question="Judge pairs of {} again",
+    button="Show the order",
+    form=_form_of(JudgeAgain),
+    asks=lambda round: [
+        "Doubtful pairs get further votes, from workers who have not judged them, in HITs with controls of their own: "
+        "those whose verdicts the votes are expected to correct for the budget."
+    ],
+    shows=_shown_votes,
+    offered=_can_vote_again,
+    menu=Round,
+    template="console/rounds/top_up.html",
+)
+def round_again(round: Round, chosen: Chosen, by: User) -> Landing:
+    """Order further votes on doubtful pairs."""
+    return _order(round, chosen, by)
+
+
+@act(
+    "rounds/<slug:name>/twice/",
+    round_or_404,
+    researchers_only,
+    label="Judge a sample twice",
+    question="Judge a sample of {} twice",
+    button="Show the order",
+    form=_form_of(JudgeTwice),
+    asks=lambda round: [
+        "Pairs with one vote, drawn at random, get a second vote from other workers: they measure how sure the "
+        "verdicts of one vote are."
+    ],
+    shows=_shown_votes,
+    offered=_can_vote_again,
+    menu=Round,
+    template="console/rounds/top_up.html",
+)
+def round_twice(round: Round, chosen: Chosen, by: User) -> Landing:
+    """Order a second vote on pairs drawn at random."""
+    return _order(round, chosen, by)
