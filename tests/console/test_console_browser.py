@@ -141,6 +141,7 @@ def test_a_person_can_log_in_and_out(page, db):
     page.get_by_label("Password").fill("a long passphrase")
     page.get_by_role("button", name="Log in").click()
     expect(page.get_by_role("heading", name="Rounds")).to_be_visible()
+    page.get_by_role("button", name="researcher").click()
     page.get_by_role("button", name="Log out").click()
     expect(page.get_by_role("heading", name="Log in")).to_be_visible()
 
