@@ -1,4 +1,7 @@
+from typing import Any
+
 from django.apps import AppConfig, apps
+from django.db import transaction
 from django.db.models.signals import post_migrate
 
 
@@ -22,3 +25,14 @@ class ConsoleConfig(AppConfig):
 
         # Django sends post_migrate only for apps with models; dataset is the last one with permissions in the groups.
         post_migrate.connect(make_groups, sender=apps.get_app_config("dataset"))
+
+        from dataset.models import Version, released
+
+        def measure_once_committed(version: Version, **_: Any) -> None:
+            from console.jobs import start_measuring
+
+            # Robust: a version is released even if its figures cannot be measured.
+            if version.rounds.exists():
+                transaction.on_commit(lambda: start_measuring(version, by=version.released_by), robust=True)
+
+        released.connect(measure_once_committed, dispatch_uid="measure versions", weak=False)

@@ -10,9 +10,11 @@ from console.charts.plots import CHARTED, Charted, measure_chart, state_of
 from console.people import staff
 from console.trust.round_parts import PARTS, count_part, state_of_part
 from console.trust.trust_figures import measure_trust
+from core.errors import CounterpartError
 from core.models import Job
 from core.work.jobs import LIVE, JobProgress, job, open_job, open_once
 from dataset.models import Version
+from evaluation.scores.scoring import evaluate_version
 from hits.models import Round
 
 
@@ -24,15 +26,19 @@ def mail_forgotten(email: str) -> None:
 
 @job("console.tasks.trust", needs=("hits.launch_round",))
 def trust(job: Job, progress: JobProgress) -> str:
-    """Measure how far to trust the version that the job names."""
+    """Score the annotators of the version that the job names, and measure its completeness and bias."""
     version = Version.objects.named(job.params["version"])
-    measure_trust(version, progress=progress)
-    return f"Bias and completeness of version {version} are measured."
+    try:
+        evaluate_version(version, progress=progress)
+        measure_trust(version, progress=progress)
+    except CounterpartError as error:  # a version without annotators or judgments is measured as far as it can be
+        return f"Not everything of {version} could be measured. {error}"
+    return f"Scores, completeness and bias of {version} are measured."
 
 
-def start_measuring(version: Version, *, by: User) -> Job:
-    """Open a job that measures how far to trust the version, or return the unfinished one."""
-    return open_once(f"Measure trust in {version}", trust.name, {"version": version.name}, lock=version, by=by)
+def start_measuring(version: Version, *, by: User | None) -> Job:
+    """Open a job that measures how good the version is, or return the unfinished one."""
+    return open_once(f"Measure {version}", trust.name, {"version": version.name}, lock=version, by=by)
 
 
 @job("console.tasks.chart", needs=())

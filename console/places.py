@@ -55,6 +55,7 @@ TABS: Mapping[type[Model], tuple[Tab, ...]] = {
         Tab("What is in it", "version"),
         Tab("How good", "version_trust"),
         Tab("Compare", "version_changes"),
+        Tab("Files", "version_files"),
     ),
 }
 

@@ -273,6 +273,7 @@ class Publication(models.Model):
     picture_terms = models.CharField(
         max_length=300, blank=True, default="", help_text="Licence of the pictures; empty: the page shows none."
     )
+    offers_files = models.BooleanField(default=False, help_text="Whether the page offers the version's files.")
     agreement = models.TextField(help_text="How well the votes agree, in a sentence.")
     published_at = models.DateTimeField(default=clock.now)
     published_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")

@@ -1,4 +1,6 @@
-"""Public pages of versions: publishing one, withdrawing it, and the examples that it shows."""
+"""Public pages of versions: publishing one, withdrawing it, and the files and examples that it shows."""
+
+from typing import Any
 
 from django.contrib.auth.models import AnonymousUser, User
 from django.db import transaction
@@ -10,19 +12,21 @@ from corpus.models import Match
 from dataset.exports.statements import agreement
 from dataset.models import Publication, Version
 from dataset.secret_controls import are_pairs_secret
+from dataset.versions.version_files import GALLERY, PAIRS, positives_file
 from hits.question import Level
+from mitl.models import Direction
 
-EXAMPLES = 12
+EXAMPLES = 6
 LOOKED_AT = 2_000  # matches that the examples are chosen from, so that a page of a large version stays quick
 
 
-def publish(version: Version, *, picture_terms: str, by: User) -> Publication:
+def publish(version: Version, *, picture_terms: str, offers_files: bool = False, by: User) -> Publication:
     """Make the version's page public. ``picture_terms`` is what the page says of the licence of its pictures; without
-    it, the page shows none. A public page gets the new terms."""
+    it, the page shows none. ``offers_files``: it offers files, too. A public page gets the new terms."""
     agreed = agreement(version) if version.manifest["rounds"] else ""
     picture_terms = trimmed(picture_terms)
     with transaction.atomic():
-        stated = {"picture_terms": picture_terms, "published_by": by}
+        stated = {"picture_terms": picture_terms, "offers_files": offers_files, "published_by": by}
         publication, is_new = Publication.objects.update_or_create(
             version=version, defaults=stated, create_defaults={**stated, "agreement": agreed}
         )
@@ -31,6 +35,7 @@ def publish(version: Version, *, picture_terms: str, by: User) -> Publication:
             version,
             actor=by.get_username(),
             picture_terms=picture_terms,
+            offers_files=offers_files,
         )
     return publication
 
@@ -44,8 +49,18 @@ def withdraw(version: Version, *, by: User) -> bool:
     return bool(deleted)
 
 
+def public_files(publication: Publication) -> dict[str, dict[str, Any]]:
+    """Return the files that the page offers, as the manifest describes them: the matches, the judged pairs and the
+    gallery, which name no worker. A version whose pairs would reveal secret controls offers none."""
+    version = publication.version
+    if not publication.offers_files or are_pairs_secret(version, AnonymousUser()):
+        return {}
+    offered = {PAIRS, GALLERY, *(positives_file(version.name, direction) for direction in Direction)}
+    return {name: file for name, file in version.manifest["files"].items() if name in offered}
+
+
 def examples_of(version: Version) -> list[Match]:
-    """Return verified matches that are not original pairs, best first, each of a different picture: evenly spread over
+    """Return verified matches that are not original pairs, best first, each of a different picture, evenly spread over
     the first LOOKED_AT. A version whose pairs would reveal secret controls has no examples, as its page is public."""
     if are_pairs_secret(version, AnonymousUser()):
         return []
@@ -59,8 +74,9 @@ def examples_of(version: Version) -> list[Match]:
         grade__in=(Level.YES, Level.PARTIALLY_YES),
         image__excluded_at=None,
         caption__excluded_at=None,
+        caption__image__excluded_at=None,
     ).exclude(Exists(original))
-    rows = found.select_related("image", "caption").order_by("image_id", "caption_id")[:LOOKED_AT]
+    rows = found.select_related("image", "caption__image").order_by("image_id", "caption_id")[:LOOKED_AT]
     of_pictures = list({match.image_id: match for match in rows}.values())
     chosen = of_pictures[:: max(1, len(of_pictures) // EXAMPLES)][:EXAMPLES]
     return sorted(chosen, key=lambda match: (match.grade or 0, match.image_id))

@@ -14,6 +14,7 @@ from annotation.people.admission import make_admission
 from annotation.people.qualification_questions import Best, set_best
 from annotation.people.qualification_tests import QualificationPlan, make_test
 from console.permissions import ADMIN
+from console.trust.trust_figures import measure_trust
 from core.errors import CounterpartError
 from core.progress import Progress, silent
 from corpus.matches import known_pairs
@@ -193,7 +194,9 @@ def _run_round(judged: Round, progress: Progress) -> None:
 def _release(name: str, judged: Round, progress: Progress) -> None:
     queries = judged.pool.sample.name
     parameters = ReleaseParameters(version=name, collection=COLLECTION, queries=queries, rounds=(judged.name,))
-    evaluate_version(release(parameters, progress=progress), progress=progress)
+    released = release(parameters, progress=progress)
+    evaluate_version(released, progress=progress)
+    measure_trust(released, progress=progress)
 
 
 def _run_doubtful_round(to_try: Round, progress: Progress) -> None:

@@ -18,9 +18,9 @@ from console.upload_jobs import add_annotator, import_collection, look_at_import
 from core.models import Job
 from corpus.models import Collection
 from crowd.jobs import audit, repair
-from dataset.jobs import clean_up
+from dataset.jobs import clean_up, export
 from dataset.models import Version
-from evaluation.jobs import register
+from evaluation.jobs import register, verify
 from evaluation.models import Run
 from hits.jobs import pack
 from hits.models import Round
@@ -138,6 +138,11 @@ def _to_part(job: Job) -> JobLink:
     return JobLink(PARTS[part].title, reverse(f"round_{page}", args=[job.params["round"]]) + chosen)
 
 
+def _to_export(job: Job) -> JobLink:
+    page = reverse("version_files", args=[job.params["version"]])
+    return JobLink(f"Download {job.params['what']}", f"{page}#{job.params['what']}")
+
+
 def _back_to_plan(job: Job) -> JobLink:
     fields = _fields_of(job.params) | {"step": "pay"}
     return JobLink("Change the plan", f"{reverse('round_plan')}?{urlencode(fields, doseq=True)}")
@@ -173,6 +178,8 @@ _BY_TASK: Mapping[str, Leading] = {
     jobs.pool.name: _to(Pool),
     rehearse.name: _to(Round, param="round"),
     trust.name: _to(Version, param="version", page="version_trust"),
+    verify.name: _to(Version, param="version", page="version_files"),
+    export.name: _to_export,
     clean_up.name: _to(Collection, param="collection", page="queue"),
     register.name: _to(Collection, param="collection", page="leaderboard"),
     chart.name: _to_chart,

@@ -7,10 +7,17 @@ from core.errors import CounterpartError
 from core.files.stored_files import read_json, write_json
 from core.progress import Progress
 from counterpart_metrics import METRICS
+from dataset.exports.statements import certainty
 from dataset.models import Version
 from evaluation.analyses.bias_analysis import SHOWN, bias_chart, measure_bias
 from evaluation.analyses.completeness_analysis import measure_completeness
+from evaluation.scores.boards import QUERIES
+from evaluation.scores.leaderboard import caution_of
 from mitl.charts.drawing import Chart
+from mitl.models import Direction
+
+UNLISTED = "Pairs that are not listed are unknown, not wrong: only those that its annotators ranked high were judged."
+COUNTED = "Scores are counted over all its queries; their intervals are of queries drawn like these."
 
 
 def measure_trust(version: Version, *, progress: Progress) -> None:
@@ -36,6 +43,7 @@ def measure_trust(version: Version, *, progress: Progress) -> None:
         "completeness": [
             {
                 "direction": one.direction.label,
+                "side": one.direction.value,
                 "found": one.found,
                 "chao": one.captures["Chao"]._asdict(),
                 "total": None if one.doubt else one.parts.total._asdict(),
@@ -53,11 +61,24 @@ def stored_trust(version: Version) -> dict[str, Any] | None:
     # Earlier versions stored an estimate by parts that assumed equally reliable votes on candidates and on controls.
     if (
         figures is None
-        or any("reason" not in one for one in figures["completeness"])
+        or any("side" not in one for one in figures["completeness"])
         or isinstance(figures["chart"], str)
     ):
         return None
     return figures | {"chart": figures["chart"] and Chart.from_json(figures["chart"])}
+
+
+def trust_sentences(version: Version, figures: dict[str, Any] | None) -> list[str]:
+    """Say how far to trust the verdicts, the number of matches and the scores of a version: a sentence each, of what
+    ``stored_trust`` returns."""
+    wrong = next(iter(certainty(version)), "How many verdicts are wrong was not measured.")
+    found = [one for one in figures["completeness"] if one["total"]] if figures else []
+    shares = [
+        f"about {min(1, one['found'] / one['total']['value']):.0%} for {QUERIES[Direction(one['side'])]} queries"
+        for one in found
+    ]
+    matches = f"Of all matches there are, it has {' and '.join(shares)}." if shares else UNLISTED
+    return [wrong, matches, caution_of(version) or COUNTED]
 
 
 def _path(version: Version) -> str:

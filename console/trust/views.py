@@ -1,28 +1,13 @@
-"""How far to trust results: bias and completeness of a version, effect of a round on models, estimated scores."""
+"""How far to trust results of a round: its effect on models, and estimated scores."""
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http import HttpResponse
+from django.shortcuts import render
 
-from console.jobs import jobs_of_part, start_measuring, start_part
-from console.permissions import StaffRequest, members_only, researchers_only
+from console.jobs import jobs_of_part, start_part
+from console.permissions import StaffRequest, members_only
 from console.rounds.schemas import round_or_404
 from console.trust.round_parts import PARTS, state_of_part, stored_part
-from console.trust.trust_figures import stored_trust
 from core.models import Job
-from dataset.models import Version
-
-
-@members_only.reads
-def version_trust(request: HttpRequest, name: str) -> HttpResponse:
-    """The bias of a version and the number of its missing matches, once a job has measured them."""
-    found = get_object_or_404(Version.objects.select_related("collection", "sample"), name=name)
-    return render(request, "console/trust/trust.html", {"version": found, "figures": stored_trust(found)})
-
-
-@researchers_only.acts
-def version_measure(request: StaffRequest, name: str) -> HttpResponse:
-    """Start the job that measures how far to trust a version."""
-    return redirect("job", start_measuring(get_object_or_404(Version, name=name), by=request.user).pk)
 
 
 @members_only.reads

@@ -35,13 +35,18 @@ class ExportForm(forms.Form):
 
 
 class PublishForm(forms.Form):
-    """The licence of a version's pictures, for its public page."""
+    """What the public page of a version shows and offers."""
 
     picture_terms = forms.CharField(
         max_length=300,
         required=False,
         label="Licence or terms of the pictures",
         help_text="Shown under the pictures. Leave it empty to publish the page without pictures.",
+    )
+    offers_files = forms.BooleanField(
+        required=False,
+        label="Offer the files for download",
+        help_text="The matches, the judged pairs and the gallery; never the judgments of single workers.",
     )
 
 

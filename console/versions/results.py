@@ -1,34 +1,29 @@
-"""The public page of a version, and how an admin publishes and withdraws it.
+"""The public page of a version: its story, its pictures and the files that its publisher offers.
 
-The page needs no login, no session and no script. It names no worker, no pay and no control, and serves no file.
+The page needs no login, no session and no script. It names no worker, no pay and no control.
 """
 
 from collections.abc import Callable
-from functools import partial, wraps
+from functools import wraps
 from typing import Any
 
-from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import FileResponse, HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_safe
 
-from console.kept_figures import kept_if_slow
-from console.permissions import StaffRequest, View, releasers_only
-from console.refusals import refusals_in
-from console.versions.forms import PublishForm
-from core.errors import CounterpartError
+from console.permissions import View
+from console.refusals import refusals_as_404
+from console.versions.story import described_for_programs, story_of, summary_of
 from core.web.throttles import Throttle
 from corpus.pictures.thumbnails import thumbnail
 from dataset.exports import statements
-from dataset.exports.citing import bibtex_of, citation_of
-from dataset.models import Publication, Version
-from dataset.publications import examples_of, publish, withdraw
-from dataset.releases.credits import authors_of, credits_of, title_of
-from evaluation.scores.leaderboard import board_of, caution_of
-from hits.question import Level
+from dataset.models import Publication
+from dataset.publications import examples_of, public_files
+from dataset.versions.version_files import checked_file
+from evaluation.scores.leaderboard import caution_of
 
 VISITS = Throttle("RESULTS_PER_HOUR")
 PICTURE_SIZE = 320
@@ -55,31 +50,29 @@ def public(view: Callable[..., HttpResponseBase]) -> View:
 
 @public
 def result(request: HttpRequest, publication: Publication) -> HttpResponse:
-    """Leaderboard, examples, card and citation of a version."""
+    """The story of a version, its leaderboard and its card."""
     version = publication.version
     if not VISITS.admits(request, version.pk):
         return render(request, "console/versions/result_busy.html", status=429)
-    counts = version.manifest["counts"]
-    by_level = {Level(int(level)): pairs for level, pairs in counts.get("judged_by_level", {}).items()}
-    context = {
-        "version": version,
+
+    def full(page: str, *arguments: object) -> str:
+        return request.build_absolute_uri(reverse(page, args=[version.name, *arguments]))
+
+    address = full("result")
+    story = story_of(version, address)
+    files = {name: full("result_file", name) for name in public_files(publication)}
+    shown = story["examples"] if publication.picture_terms else []
+    picture = next((full("result_picture", one.image_id) for one in shown if one.image.file), "")
+    context = story | {
         "publication": publication,
-        "title": title_of(version),
-        "credits": credits_of(version),
-        "authors": authors_of(version),
-        "licence": version.manifest.get("licence", ""),
-        "citation": citation_of(version) or bibtex_of(version, url=request.build_absolute_uri(request.path)),
-        "simulated": statements.simulated_votes(version) if counts["simulated_votes"] else "",
-        "sources": version.manifest["sources"],
-        "facts": statements.facts(version),
-        "levels": by_level.items(),
-        "judged": sum(by_level.values()),
-        "board": kept_if_slow(f"result-board:{version.pk}", partial(board_of, version)).figures,
+        "address": address,
+        "picture": picture,
+        "summary": summary_of(version),
+        "for_programs": described_for_programs(story, address, files, picture),
         "caution": caution_of(version),
-        "examples": examples_of(version),
         "card": _card(publication),
         "annotators": list(statements.annotators(version)),
-        "files": version.manifest.get("files", {}),
+        "files": [(name, files.get(name, ""), file) for name, file in version.manifest.get("files", {}).items()],
     }
     return render(request, "console/versions/result.html", context)
 
@@ -87,37 +80,24 @@ def result(request: HttpRequest, publication: Publication) -> HttpResponse:
 @public
 def result_picture(request: HttpRequest, publication: Publication, image_id: int) -> FileResponse:
     """Send a picture of the examples, small and without its metadata."""
-    shown = {match.image_id: match.image for match in examples_of(publication.version)}
+    examples = examples_of(publication.version)
+    shown = {image.pk: image for one in examples for image in (one.image, one.caption.image)}
     if not publication.picture_terms or image_id not in shown:
         raise Http404("The page shows no such picture.")
-    try:
+    with refusals_as_404():
         return FileResponse(thumbnail(shown[image_id], PICTURE_SIZE).open("rb"), content_type="image/jpeg")
-    except CounterpartError as error:
-        raise Http404(str(error)) from error
 
 
-@releasers_only.fills
-def version_publish(request: StaffRequest, name: str) -> HttpResponse:
-    """Confirm what becomes public, then publish the page or change what it says of its pictures."""
-    found = get_object_or_404(Version.objects.select_related("collection"), name=name)
-    known = Publication.objects.filter(version=found).first()
-    form = PublishForm(request.POST or None, initial={"picture_terms": known.picture_terms if known else ""})
-    if request.method == "POST" and form.is_valid():
-        with refusals_in(form):
-            publish(found, picture_terms=form.cleaned_data["picture_terms"], by=request.user)
-            messages.success(request, "The page is public. Anybody with the link can read it.")
-            return redirect("version_publish", name)
-    context = {"version": found, "form": form, "publication": known, "examples": examples_of(found)}
-    context["address"] = request.build_absolute_uri(reverse("result", args=[name]))
-    return render(request, "console/versions/publish.html", context, status=422 if form.errors else 200)
-
-
-@releasers_only.acts
-def version_withdraw(request: StaffRequest, name: str) -> HttpResponse:
-    """Take the public page back."""
-    if withdraw(get_object_or_404(Version, name=name), by=request.user):
-        messages.success(request, "The page is withdrawn. Its link does not work until you publish it again.")
-    return redirect("version", name)
+@public
+def result_file(request: HttpRequest, publication: Publication, file_name: str) -> HttpResponseBase:
+    """Send a file that the page offers, as it was released."""
+    if file_name not in public_files(publication):
+        raise Http404("The page offers no such file.")
+    if not VISITS.admits(request, publication.version_id):
+        return render(request, "console/versions/result_busy.html", status=429)
+    with refusals_as_404():
+        content = checked_file(publication.version, file_name).open("rb")
+    return FileResponse(content, as_attachment=True, filename=file_name)
 
 
 def _card(publication: Publication) -> dict[str, list[str]]:

@@ -19,7 +19,7 @@ from tests.factories import make_round, put_on_platform
 
 OPEN_TO_ALL = {
     *("login", "logout", "password_set", "password_forgotten"),
-    *("result", "result_picture", "signed_picture"),
+    *("result", "result_picture", "result_file", "signed_picture"),
     *("api_reference", "llms"),
 }
 WEBHOOKS = {
@@ -91,7 +91,7 @@ def addresses_of_the_site(lasting_site) -> dict[str, str]:
         (("submission_pay",), [1]),
         (("worker", "worker_exclude", "worker_readmit", "worker_write", "worker_link", "worker_forget"), [worker]),
         (("worker_pause", "worker_resume"), [worker, "open"]),
-        (("version", "version_changes", "version_trust", "version_score", "version_export"), ["v1"]),
+        (("version", "version_changes", "version_trust", "version_files", "version_export"), ["v1"]),
         (("version_measure", "version_verify", "version_publish", "version_withdraw"), ["v1"]),
         (("version_file",), ["v1", "manifest.json"]),
         (("version_download",), ["v1", make_download(site.version, "eccv-json_lenient").what]),

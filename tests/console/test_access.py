@@ -18,7 +18,7 @@ RESEARCHERS_DO = {
     *("round_close", "round_add", "round_again", "round_turn", "round_discard", "round_aggregate", "round_idle"),
     *("invitations", "invitation_revoke", "job_cancel", "train", "annotator_add", "annotator_describe"),
     *("round_rehearse", "rehearsal_picture", "rehearsals", "round_consent", "round_ceiling", "two_reviewers"),
-    *("collection_import", "matches_import", "sample", "sample_captions", "test", "test_items", "version_score"),
+    *("collection_import", "matches_import", "sample", "sample_captions", "test", "test_items"),
     *("batch_undo", "rename", "import_look"),
     *(
         "round_top_up",
@@ -168,7 +168,7 @@ def test_pages_show_only_the_buttons_that_may_be_pressed(member, researcher, sit
     url = reverse("round", args=["draft"])
     assert "Publish" not in member.get(url).content.decode()
     assert "Publish 1 HIT for $0.65" in researcher.get(url).content.decode()
-    for page, acts in {"version": {"version_verify", "version_export"}, "version_trust": {"version_measure"}}.items():
+    for page, acts in {"version_files": {"version_verify", "version_export", "version_measure"}}.items():
         for client, is_shown in ((member, False), (researcher, True)):
             shown = client.get(reverse(page, args=["v1"])).text
             assert {reverse(act, args=["v1"]) in shown for act in acts} == {is_shown}

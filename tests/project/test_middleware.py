@@ -25,7 +25,7 @@ def test_no_cookie_has_a_name_that_other_sites_use(client, settings, db):
 
 
 def test_an_address_that_only_takes_forms_leads_back_when_it_is_opened(researcher, client, db):
-    answer = researcher.get("/versions/v1/verify/")
+    answer = researcher.get("/conflicts/send/")
     assert (answer.status_code, answer["Allow"]) == (405, "POST")
     assert "home page" in answer.text
     worker = client.get("/judge/me/x/take/")

@@ -55,7 +55,7 @@ def test_a_version_shows_how_far_to_trust_it_once_that_is_measured(member, resea
     assert "not measured yet" in page(member, "version_trust", "v1")
     with commit(execute=True):
         job = researcher.post(reverse("version_measure", args=["v1"]))
-    assert reverse("version_trust", args=["v1"]) in member.get(job.url).content.decode()
+    assert reverse("version_trust", args=["v1"]) in member.get(job.url, follow=True).text
     shown = page(member, "version_trust", "v1")
     assert "Resampling interval" in shown
     assert "At least" not in shown

@@ -1,5 +1,8 @@
 """The public page of a version: who may publish it, who may read it, and what it shows."""
 
+import json
+from hashlib import sha256
+
 import pytest
 from django.contrib.auth.models import User
 from django.core.cache import cache
@@ -40,13 +43,13 @@ def test_an_admin_publishes_and_withdraws_the_page_and_both_are_logged(stranger,
     assert not Publication.objects.exists()
     assert "The page is public." in releaser.post(PUBLISH, TERMS, follow=True).text
     assert stranger.get(RESULT).status_code == 200
-    assert RESULT in releaser.get(PUBLISH).text
+    assert RESULT in releaser.get("/versions/v1/").text
     assert "withdrawn" in releaser.post(WITHDRAW, follow=True).text
     assert stranger.get(RESULT).status_code == 404
     releaser.post(WITHDRAW)
     verbs = Event.objects.filter(verb__startswith="result").order_by("pk").values_list("verb", flat=True)
     assert list(verbs) == ["result published", "result withdrawn"]
-    assert "withdrew the public page of" in releaser.get("/events/").text
+    assert "withdrew the public page of" in releaser.get("/activity/").text
 
 
 @pytest.mark.parametrize("role", ["researcher", "reviewer"])
@@ -63,7 +66,7 @@ def test_a_stranger_reads_leaderboard_examples_levels_card_citation_and_checksum
     run.scores.create(version=published, metric="R@1", direction="i2t", value=0.5, queries=8)
     text = stranger.get(RESULT).text
     for message in (
-        *("<h1>v1</h1>", "overlap", "50.0", "Matches beyond the original pairs", "Judged pairs by level"),
+        *("<h1>v1</h1>", "overlap", "50.0", "Matches that the original pairs do not have", "The judged pairs by level"),
         *("Pictures: CC BY 4.0, drawn by us", "@misc{v1,", "url = {http://testserver/results/v1/}", "Known biases"),
         *("Who judged", published.manifest["files"]["pairs.csv"]["sha256"], published.manifest_sha256),
     ):
@@ -91,7 +94,8 @@ def test_the_page_opens_no_session_may_be_cached_and_is_in_no_search_engine(rele
 
 def test_pictures_are_shown_with_their_terms_and_only_those_of_the_examples(stranger, published):
     example, *more = examples_of(published)
-    others = published.collection.images.exclude(pk__in=[example.image_id, *(match.image_id for match in more)])
+    shown = {pk for match in (example, *more) for pk in (match.image_id, match.caption.image_id)}
+    others = published.collection.images.exclude(pk__in=shown)
     address = f"{RESULT}pictures/{example.image_id}.jpg"
     assert address in stranger.get(RESULT).text
     response = stranger.get(address)
@@ -101,6 +105,33 @@ def test_pictures_are_shown_with_their_terms_and_only_those_of_the_examples(stra
     text = stranger.get(RESULT).text
     assert (address in text, example.caption.text in text) == (False, True)
     assert stranger.get(address).status_code == 404
+
+
+def test_files_are_offered_once_the_publisher_chooses_so_and_never_those_of_workers(stranger, site, published):
+    files = f"{RESULT}files/"
+    assert stranger.get(f"{files}pairs.csv").status_code == 404
+    assert f'href="{files}' not in stranger.get(RESULT).text
+    publish(published, offers_files=True, by=User.objects.get(username="ada"), **TERMS)
+    text = stranger.get(RESULT).text
+    for name in ("v1_image_to_caption.json", "v1_caption_to_image.json", "pairs.csv", "gallery.csv"):
+        assert f'href="http://testserver{files}{name}"' in text
+        served = b"".join(stranger.get(f"{files}{name}").streaming_content)
+        assert sha256(served).hexdigest() == published.manifest["files"][name]["sha256"]
+    hidden = ("judgments.csv", "reviews.csv", "manifest.json")
+    assert {stranger.get(f"{files}{name}").status_code for name in hidden} == {404}
+    published.rounds.update(closed_at=None)  # the pairs would reveal its controls
+    assert stranger.get(f"{files}pairs.csv").status_code == 404
+
+
+def test_a_link_has_a_preview_and_programs_read_a_dataset_that_closes_no_script(stranger, published):
+    stated = {"title": "</script><b>", "authors": [{"name": "Ada", "orcid": ""}]}
+    Version.objects.update(manifest=published.manifest | {"credits": stated, "licence": "CC-BY-4.0"})
+    text = stranger.get(RESULT).text
+    picture = f"http://testserver{RESULT}pictures/{examples_of(published)[0].image_id}.jpg"
+    assert f'<meta property="og:image" content="{picture}">' in text
+    described = json.loads(text.partition('<script type="application/ld+json">')[2].partition("</script>")[0])
+    assert (described["@type"], described["name"], described["image"]) == ("Dataset", "</script><b>", picture)
+    assert described["license"] == "https://spdx.org/licenses/CC-BY-4.0"
 
 
 def test_captions_and_credits_are_escaped(stranger, site, published):

@@ -7,6 +7,8 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
+from console.home.outcomes import outcome_of
+from console.jobs import trust
 from core.files.stored_files import write_file
 from core.models import Job
 from dataset.jobs import export, release
@@ -57,9 +59,10 @@ def form(db) -> dict[str, object]:
 def test_an_admin_releases_through_a_job(releaser, form, commit):
     with commit(execute=True):
         answer = releaser.post("/release/", form)
-    job = Job.objects.get()
+    job = Job.objects.get(task=release.name)
     assert answer.url == f"/jobs/{job.pk}/?follow=yes"
     assert (job.state, job.message) == ("done", "Version v1 is released.")
+    assert Job.objects.filter(task=trust.name, params={"version": "v1"}).exists()  # no visitor waits for its figures
     assert Version.objects.get().released_by.username == "admin"
     assert Version.objects.get().manifest["counts"]["judged"] == 2
 
@@ -127,24 +130,25 @@ def test_rounds_of_different_tasks_are_released_only_on_purpose(releaser, form):
     assert "different tasks" in releaser.get("/versions/v1/").text
 
 
-def test_an_export_is_started_made_by_its_job_and_downloaded(member, researcher, site):
+def test_an_export_is_started_made_by_its_job_which_leads_to_it_and_downloaded(member, researcher, site):
     site.version.rounds.update(closed_at=timezone.now())
-    assert researcher.post("/versions/v1/export/", {"what": "xml"}).status_code == 400
+    assert researcher.post("/versions/v1/export/", {"what": "xml"}).status_code == 422
     assert not Job.objects.filter(task="console.tasks.export").exists()
     answer = researcher.post("/versions/v1/export/", {"what": "qrels_graded"})
     job = Job.objects.get(task="console.tasks.export")
-    assert answer.url == f"/jobs/{job.pk}/"
+    assert answer.url == f"/jobs/{job.pk}/?follow=yes"
     assert member.get("/versions/v1/downloads/qrels_graded.zip").status_code == 404
     export(str(job.pk))
-    (made,) = member.get("/versions/v1/").context["downloads"]
+    (made,) = member.get("/versions/v1/files/").context["downloads"]
     job.refresh_from_db()
     assert job.message == f"v1_qrels_graded.zip is ready to download. SHA-256 {made.sha256}."
+    assert outcome_of(job).url == "/versions/v1/files/#qrels_graded"
     served = member.get("/versions/v1/downloads/qrels_graded.zip")
     assert hashlib.sha256(b"".join(served.streaming_content)).hexdigest() == made.sha256
     assert served["Content-Disposition"] == 'attachment; filename="v1_qrels_graded.zip"'
     Job.objects.update(state="queued")
     export(str(job.pk))  # delivered twice
-    assert member.get("/versions/v1/").context["downloads"] == [made]
+    assert member.get("/versions/v1/files/").context["downloads"] == [made]
 
 
 @pytest.fixture
@@ -156,16 +160,16 @@ def second(site):
 
 
 def test_a_version_is_verified_by_one_job_and_shows_the_outcome(member, researcher, site):
-    assert "not yet on this site" in member.get("/versions/v1/").content.decode()
-    first, second = (researcher.post("/versions/v1/verify/").url for _ in range(2))
-    assert first == second
-    job = Job.objects.get(pk=first.split("/")[-2])
+    assert "not yet on this site" in member.get("/versions/v1/files/").text
+    for _ in range(2):
+        researcher.post("/versions/v1/verify/")
+    job = Job.objects.get(task=verify.name)
     write_file("versions/v1/pairs.csv", b"changed")
     verify(str(job.pk))
     job.refresh_from_db()
     assert job.state == Job.State.FAILED
     assert "versions/v1/pairs.csv" in job.message
-    assert "<strong>failed</strong>" in member.get("/versions/v1/").content.decode()
+    assert "<strong>failed</strong>" in member.get("/versions/v1/files/").text
 
 
 def test_changes_are_listed_with_their_cause_and_the_other_way_round_when_asked(researcher, site, second, monkeypatch):
