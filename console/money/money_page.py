@@ -1,31 +1,34 @@
-"""The tab Money of a round: its accounts, time and pay, earnings and payments due; on a platform also costs, books and
-calls. And the lists of payments as files, marking them as paid, and the check of a worker's code."""
+"""The tab Money of a round: its accounts, time and pay, and earnings; on a platform also costs, books and calls. What a
+person does there, and the check of a worker's code."""
 
 from contextlib import suppress
 from functools import partial
 from typing import Any
+from uuid import UUID
 
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db.models import Count, Sum
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 
-from annotation import jobs
-from annotation.models import Payment
+from annotation.jobs import top_up
+from annotation.models import Assignment, Payment
 from annotation.money.budget import set_ceiling
 from annotation.money.ledger import accounts_of, earners_of, owed_to_simulated, payments_as_csv, total_of
 from annotation.money.payroll import MAX_BYTES, mark_wages, write_wages
 from annotation.money.wages import shortfall_of, timing_of
 from annotation.people.receipts import Proof, verify_code
-from console.acts import Chosen, act
+from annotation.people.workers import mask_workers
+from console.acts import Chosen, Landing, Shown, act
 from console.fields import asking
 from console.kept_figures import kept_if_slow
-from console.money.platform_status import is_on_platform, on_platform
+from console.money.platform_status import calls_of, is_on_platform, on_platform
 from console.pagination import page_of
-from console.permissions import StaffRequest, members_only, payers_only, researchers_only
+from console.permissions import StaffRequest, members_only, payers_only, researchers_only, reviewers_only
 from console.places import follow, show
 from console.refusals import refusals_as_messages
 from console.rounds.schemas import round_or_404
@@ -35,7 +38,14 @@ from core.events import record
 from core.text import counted
 from core.web.middleware import takes_uploads
 from core.work.jobs import open_once
+from crowd import jobs
 from crowd.calls.funds import costs_of
+from crowd.calls.outbox import send_again
+from crowd.calls.single_payments import settle
+from crowd.models import Outbox, Visit
+from crowd.offers import Offer
+from crowd.posting.postings import prolong_postings
+from crowd.visits.intake import pay_for_outage
 from hits.models import Round
 from hits.prices import fair_reward
 
@@ -97,18 +107,14 @@ def payments_mark(request: StaffRequest, name: str) -> HttpResponse:
     """Mark the payments in the uploaded list as paid, all or none."""
     found = round_or_404(name)
     with refusals_as_messages(request):
-        messages.success(request, _mark(request, found))
+        if (uploaded := request.FILES.get("list")) is None:
+            raise CounterpartError("No file selected. Choose the list that you downloaded here.")
+        with local_upload(uploaded) as file:
+            marked = mark_wages(found, file, actor=request.user.get_username())
+        before = f" {marked.before:,} were already marked." if marked.before else ""
+        paid = f"{counted(marked.payments, 'payment')} marked as paid, ${marked.amount:,} in total."
+        messages.success(request, paid + before)
     return redirect("round_money", name)
-
-
-def _mark(request: StaffRequest, found: Round) -> str:
-    uploaded = request.FILES.get("list")
-    if uploaded is None:
-        raise CounterpartError("No file selected. Choose the list that you downloaded here.")
-    with local_upload(uploaded) as file:
-        marked = mark_wages(found, file, actor=request.user.get_username())
-    before = f" {marked.before:,} were already marked." if marked.before else ""
-    return f"{counted(marked.payments, 'payment')} marked as paid, ${marked.amount:,} in total.{before}"
 
 
 @act(
@@ -137,7 +143,7 @@ def round_top_up(request: StaffRequest, name: str) -> HttpResponse:
             raise CounterpartError("The cost has changed since it was shown. Check it again.")
         params = {"round": name, "agreed": agreed}
         title = f"Pay {found} up to the wage floor"
-        return follow(open_once(title, jobs.top_up.name, params, lock=found, same=["round"], by=request.user))
+        return follow(open_once(title, top_up.name, params, lock=found, same=["round"], by=request.user))
     return redirect("round_money", name)
 
 
@@ -152,3 +158,119 @@ def codes(request: HttpRequest) -> HttpResponse:
     except CounterpartError as error:
         trouble = str(error)
     return render(request, "console/money/codes.html", {"code": code, "proof": proof, "trouble": trouble})
+
+
+def on_platform_or_404(name: str) -> Round:
+    """Return a round that is published on a platform."""
+    found = round_or_404(name)
+    if not is_on_platform(found):
+        raise Http404(f"Round {name} is not published on a platform.")
+    return found
+
+
+@researchers_only.acts
+def round_sync(request: StaffRequest, name: str) -> HttpResponse:
+    found = on_platform_or_404(name)
+    return follow(open_once(f"Sync {found}", jobs.sync.name, {"round": name}, lock=found, by=request.user))
+
+
+@researchers_only.acts
+def audit_start(request: StaffRequest, name: str) -> HttpResponse:
+    """Start to compare the books with the platform, which changes nothing."""
+    found = on_platform_or_404(name)
+    title = f"Compare {found} with its platform"
+    return follow(open_once(title, jobs.audit.name, {"round": name}, lock=found, by=request.user))
+
+
+@researchers_only.acts
+def audit_repair(request: StaffRequest, name: str) -> HttpResponse:
+    """Start exactly the repairs that the page showed."""
+    found = on_platform_or_404(name)
+    shown = request.POST.get("shown")
+    if shown != str(found.audits.values_list("pk", flat=True).first()):
+        messages.error(request, "The books were compared again. Check the differences, then repair them.")
+        return redirect("round_money", name)
+    params = {"round": name, "audit": int(shown)}
+    return follow(open_once(f"Repair {found}", jobs.repair.name, params, lock=found, same=["round"], by=request.user))
+
+
+def _longer(round: Round, chosen: Chosen) -> Shown:
+    means = prolong_postings(round, days=chosen["days"], actor="", dry=True)
+    until = f"{means.until:%-d %b %Y, %H:%M} UTC"
+    if not means.postings:
+        raise CounterpartError(f"No posting with open answer sets expires before {until}. Nothing has to be done.")
+    postings = counted(means.postings, "posting")
+    says = [
+        f"{postings} with {counted(means.open, 'open answer set')} until {until}. {means.reopened:,} of them are "
+        f"offered again: ${means.cost:,} set aside, fees included.",
+        "The platform cannot end a posting earlier again; closing the round ends all of them.",
+    ]
+    key = f"{chosen['days']} {means.postings} {means.cost}"
+    return Shown(key=key, button=f"Keep {postings}", context={"asks": says})
+
+
+@act(
+    "rounds/<slug:name>/prolong/",
+    on_platform_or_404,
+    researchers_only,
+    label="Keep the postings",
+    question="Keep the postings of {} for longer?",
+    button="Show the effect",
+    form=asking(days=forms.IntegerField(initial=Offer.lifetime_days, label="Days from now until they expire")),
+    asks=lambda round: ["Expired postings are posted again while they have open answer sets; this extends them."],
+    shows=_longer,
+    offered=lambda round: round.state == "open" and is_on_platform(round),
+    menu=Round,
+)
+def round_prolong(round: Round, chosen: Chosen, by: User) -> str:
+    """Have the platform keep the round's postings."""
+    done = prolong_postings(round, days=chosen["days"], actor=by.get_username())
+    stay = counted(done.postings, "posting stays", "postings stay")
+    return f"{stay} until {done.until:%-d %b %Y, %H:%M} UTC."
+
+
+@researchers_only.acts
+def round_calls_send(request: StaffRequest, name: str) -> HttpResponse:
+    """Retry the failed calls that the page of the round shows."""
+    failed = calls_of(on_platform_or_404(name)).filter(state=Outbox.State.FAILED)
+    sent = sum(send_again(row, actor=request.user.get_username()) for row in failed)
+    messages.success(request, f"{counted(sent, 'call')} being retried." if sent else "No call has failed.")
+    return redirect("round_money", name)
+
+
+@researchers_only.acts
+def call_settle(request: StaffRequest, call_id: UUID) -> HttpResponse:
+    """Settle an unclear payment as a person has found it on the platform: it was paid, or it was not."""
+    row = get_object_or_404(Outbox.objects.select_related("round"), pk=call_id)
+    answer = request.POST.get("was_paid")
+    with refusals_as_messages(request):
+        if answer not in ("yes", "no"):
+            raise CounterpartError("Choose whether it was paid.")
+        settle(row, was_paid=answer == "yes", by=request.user.get_username())
+        messages.success(request, "It is marked as paid." if answer == "yes" else "It is being paid again.")
+    return redirect("round_money", row.round.name) if row.round else redirect("rounds")
+
+
+def _lost_or_404(assignment_id: int) -> Assignment:
+    rows = Assignment.objects.filter(visit__in=Visit.objects.listed())
+    return get_object_or_404(rows.select_related("hit__round", "worker"), pk=assignment_id)
+
+
+@act(
+    "submissions/<int:assignment_id>/pay/",
+    _lost_or_404,
+    reviewers_only,
+    label="Pay for it",
+    question="Pay the reward for lost submission {}?",
+    form=asking(reason=forms.CharField(label="What went wrong", max_length=2000, help_text="Recorded with your name.")),
+    asks=lambda lost: [
+        mask_workers([lost.problem])[0] or "This submission was not stored.",
+        f"The platform confirms that worker {lost.worker} submitted {lost.hit}, but we have no answers that count. The "
+        f"worker is paid ${lost.hit.round.reward}; the seat stays open for another worker.",
+    ],
+)
+def submission_pay(lost: Assignment, chosen: Chosen, by: User) -> Landing:
+    """Pay for a submission that the platform confirms but that was not stored."""
+    payment = pay_for_outage(lost, reason=chosen["reason"], by=by)
+    money = reverse("round_money", args=[lost.hit.round.name])
+    return Landing(f"Worker {lost.worker}: ${payment.amount} {payment.state}.", money)
