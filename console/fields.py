@@ -70,3 +70,9 @@ def asking(**fields: forms.Field) -> Callable[[QueryDict | None, Any], forms.For
     """Return the ``form`` of an act that asks for these fields."""
     asked = type("Asked", (forms.Form,), fields)
     return lambda data, found: asked(data)
+
+
+def text_field(label: str, *, at_most: int = 2_000, rows: int = 3, help_text: str = "") -> forms.CharField:
+    """Return a field for some lines of text."""
+    area = forms.Textarea(attrs={"rows": rows})
+    return forms.CharField(label=label, max_length=at_most, widget=area, help_text=help_text)

@@ -30,7 +30,7 @@ MENU = (
     ),
     Entry(
         "Inbox",
-        "review",
+        "inbox",
         below=r"inbox|review|rejections|appeals|conflicts|codes|pairs|collections/[^/]+/(queue|clean-up|two-reviewers)",
     ),
     Entry("People", "workers", below=r"workers|staff"),

@@ -4,7 +4,10 @@ from django.urls import path
 from django.views.generic import RedirectView
 
 OLD_ADDRESSES: dict[str, str] = {
-    "conflicts/": "review",
+    "codes/": "inbox",
+    "conflicts/": "inbox",
+    "rejections/": "inbox",
+    "review/": "inbox",
     "events/": "activity",
     "jobs/": "activity",
     "pipeline/": "home",

@@ -66,9 +66,9 @@ def key_of(thing: Model) -> Any:
 
 
 def page_of(thing: Model) -> str:
-    """Return the address of the page of a thing, or of the collection that lists it."""
+    """Return the address of the page of a thing, or of the assignment or the collection that it belongs to."""
     if type(thing) not in PAGES:
-        return page_of(thing.collection)  # type: ignore[attr-defined]  # samples, tests, galleries, imports
+        return page_of(getattr(thing, "assignment", None) or thing.collection)  # type: ignore[attr-defined]
     return reverse(PAGES[type(thing)], args=[key_of(thing)])
 
 

@@ -40,7 +40,7 @@ STAFF = {
     "round": ["/rounds/demo-round/"],
     "pairs": ["/rounds/demo-round/pairs/?verdict=yes"],
     "query": ["/rounds/demo-round/pairs/?verdict=yes", "a.pair", "#trail a.button", "main a[href^='/images/']"],
-    "review": ["/review/?state=all", "main tbody a"],
+    "review": ["/workers/", "main tbody a", "main tbody a[href^='/review/']"],
     "version": ["/versions/demo-v2/"],
     "leaderboard": ["/collections/demo/leaderboard/"],
 }

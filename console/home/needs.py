@@ -164,11 +164,7 @@ def _webhooks_off(user: User) -> Iterable[Need]:
 
 
 def _reviews(name: str) -> str:
-    return f"{reverse('review')}?round={name}"
-
-
-def _rejections(show: str) -> Callable[[str], str]:
-    return lambda name: f"{reverse('rejections')}?show={show}"
+    return f"{reverse('inbox')}?round={name}"
 
 
 def _suspected(name: str) -> str:
@@ -188,8 +184,8 @@ _WAITING: Mapping[str, tuple[Waiting, ...]] = {
     DECIDE: (
         Waiting(_nearly_approved, IN_HIT, "assignment", "{} in {}: the platform approves within 48 h", _reviews),
         Waiting(work_to_review, IN_HIT, "flagged assignment", "{} in {}", _reviews),
-        Waiting(_PROPOSED.all, OF_WORK, "rejection", "{} in {} for a second person", _rejections("proposed")),
-        Waiting(_APPEALS.all, OF_WORK, "appeal", "{} in {} to answer", _rejections("appealed")),
+        Waiting(_PROPOSED.all, OF_WORK, "rejection", "{} in {} for a second person", _reviews),
+        Waiting(_APPEALS.all, OF_WORK, "appeal", "{} in {} to answer", _reviews),
         Waiting(_SUSPECTED.all, "round", "control", "{} under suspicion in {}", _suspected),
         Waiting(work_to_look_at, IN_HIT, "submission", "{} with a problem in {}", _money),
     ),

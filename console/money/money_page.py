@@ -1,5 +1,5 @@
-"""The tab Money of a round: its accounts, time and pay, and earnings; on a platform also costs, books and calls. What a
-person does there, and the check of a worker's code."""
+"""The tab Money of a round: its accounts, time and pay, and earnings; on a platform also costs, books and calls. And
+what a person does there."""
 
 from contextlib import suppress
 from functools import partial
@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Sum
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
 from annotation.jobs import top_up
@@ -21,7 +21,6 @@ from annotation.money.budget import set_ceiling
 from annotation.money.ledger import accounts_of, earners_of, owed_to_simulated, payments_as_csv, total_of
 from annotation.money.payroll import MAX_BYTES, mark_wages, write_wages
 from annotation.money.wages import shortfall_of, timing_of
-from annotation.people.receipts import Proof, verify_code
 from annotation.people.workers import mask_workers
 from console.acts import Chosen, Landing, Shown, act
 from console.fields import asking
@@ -145,19 +144,6 @@ def round_top_up(request: StaffRequest, name: str) -> HttpResponse:
         title = f"Pay {found} up to the wage floor"
         return follow(open_once(title, top_up.name, params, lock=found, same=["round"], by=request.user))
     return redirect("round_money", name)
-
-
-@members_only.reads
-def codes(request: HttpRequest) -> HttpResponse:
-    """Check a worker's receipt or completion code."""
-    code = request.GET.get("code", "")
-    proof: Proof | None = None
-    trouble = ""
-    try:
-        proof = verify_code(code) if code.strip() else None
-    except CounterpartError as error:
-        trouble = str(error)
-    return render(request, "console/money/codes.html", {"code": code, "proof": proof, "trouble": trouble})
 
 
 def on_platform_or_404(name: str) -> Round:

@@ -9,7 +9,6 @@ urlpatterns = [
     path("rounds/<slug:name>/ledger.csv", money_page.ledger_csv, name="ledger_csv"),
     path("rounds/<slug:name>/payments/mark/", money_page.payments_mark, name="payments_mark"),
     path("rounds/<slug:name>/payments.csv", money_page.payments_csv, name="payments_csv"),
-    path("codes/", money_page.codes, name="codes"),
     path("rounds/<slug:name>/top-up/", money_page.round_top_up, name="round_top_up"),
     path("rounds/<slug:name>/sync/", money_page.round_sync, name="round_sync"),
     path("rounds/<slug:name>/audit/start/", money_page.audit_start, name="audit_start"),

@@ -5,10 +5,6 @@ from django.urls import path
 from console.pairs import explorer, views
 
 urlpatterns = [
-    path("collections/<slug:name>/queue/", views.queue, name="queue"),
-    path("collections/<slug:name>/queue/refresh/", views.queue_refresh, name="queue_refresh"),
-    path("collections/<slug:name>/clean-up/", views.clean_up, name="clean_up"),
-    path("collections/<slug:name>/two-reviewers/", views.two_reviewers, name="two_reviewers"),
     path("pairs/<int:image_id>/<int:caption_id>/", views.pair, name="pair"),
     path("pairs/<int:image_id>/<int:caption_id>/conclude/", views.pair_conclude, name="pair_conclude"),
     path("pairs/<int:image_id>/<int:caption_id>/undo/", views.reviews_undo, name="reviews_undo"),

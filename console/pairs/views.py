@@ -3,85 +3,21 @@
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import BooleanField, ExpressionWrapper, OuterRef, Q, Subquery
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
-from annotation.models import Assignment
-from console.pagination import page_of
 from console.pairs.conclusions import CONCLUSIONS, ConclusionForm, forget_act, last_act, page_of_act, remember_act
 from console.pairs.pair_sheets import sheet_of
-from console.permissions import StaffRequest, members_only, researchers_only, reviewers_only, stewards_only
+from console.permissions import StaffRequest, members_only, reviewers_only
 from core.errors import CounterpartError
-from core.text import counted
 from core.untrusted import whole_number
-from core.work.jobs import open_once
-from corpus.models import Caption, Collection, Image
-from crowd.posting.publication import BEGUN
-from dataset import jobs
-from dataset.models import Case, CaseQuerySet, QueueCheck, Review
-from dataset.reviews.cases import check_queue, counts_of, queue_of, refresh_queue
-from dataset.reviews.reviews import conclude, require_two_reviewers, second, undo
+from corpus.models import Caption, Image
+from dataset.models import Case, CaseQuerySet, Review
+from dataset.reviews.cases import queue_of
+from dataset.reviews.reviews import conclude, second, undo
 from dataset.secret_controls import refuse_secret_pairs
-from hits.models import Round
-
-
-@members_only.reads
-def queue(request: HttpRequest, name: str) -> HttpResponse:
-    """The cases of a collection that wait, most urgent first; ``?reason=`` shows those that have it."""
-    collection = get_object_or_404(Collection, name=name)
-    refuse_secret_pairs(collection, request.user)
-    reason = _reason(request)
-    of_pair = Review.objects.filter(image=OuterRef("image"), caption=OuterRef("caption")).order_by("-pk")
-    waits = ExpressionWrapper(Q(needs_second=True, seconded_at=None), BooleanField())
-    rows = queue_of(collection, reason).select_related("image", "caption")
-    page = page_of(request, rows.annotate(proposed=Subquery(of_pair.values_list(waits)[:1])))
-    counts = counts_of(collection)
-    flagged = Assignment.objects.filter(state=Assignment.State.FLAGGED, hit__round__pool__collection=collection)
-    context = {
-        "collection": collection,
-        "rows": page,
-        "reason": reason,
-        "tabs": [(one.value, one.label, counts[one.value]) for one in Case.Reason if counts[one.value]],
-        "waiting": counts["waiting"],
-        "done": Case.objects.filter(collection=collection).exclude(done_at=None).count(),
-        "flagged": flagged.count(),
-        "alarms": QueueCheck.objects.filter(round__pool__collection=collection, shown=False).select_related("round"),
-        "checked": QueueCheck.objects.filter(round__pool__collection=collection, shown=True).order_by("-at").first(),
-    }
-    return render(request, "console/pairs/queue.html", context)
-
-
-@stewards_only.acts
-def queue_refresh(request: StaffRequest, name: str) -> HttpResponse:
-    """Bring the queue up to date, and compare it with the votes of each round that has some."""
-    collection = get_object_or_404(Collection, name=name)
-    waiting = refresh_queue(collection)["waiting"]
-    for round in Round.objects.filter(BEGUN, pool__collection=collection):
-        check_queue(round)
-    messages.success(request, f"{counted(waiting, 'pair waits', 'pairs wait')} for a review.")
-    return redirect("queue", name)
-
-
-@stewards_only.acts
-def clean_up(request: StaffRequest, name: str) -> HttpResponse:
-    """Look for captions and pictures to clean up, as a job; pressing twice starts one."""
-    collection = get_object_or_404(Collection, name=name)
-    title = f"Clean up {collection}"
-    job = open_once(title, jobs.clean_up.name, {"collection": name}, lock=collection, by=request.user)
-    return redirect("job", job.pk)
-
-
-@researchers_only.acts
-def two_reviewers(request: StaffRequest, name: str) -> HttpResponse:
-    """Set whether reviews of the collection need a second person."""
-    collection = get_object_or_404(Collection, name=name)
-    required = request.POST.get("required") == "yes"
-    if require_two_reviewers(collection, required, actor=request.user.get_username()):
-        rule = "A second person now has to agree with reviews." if required else "Reviews now hold at once."
-        messages.success(request, rule)
-    return redirect("queue", name)
 
 
 @members_only.reads

@@ -8,7 +8,6 @@ from annotation.review.appeals import appealable_until
 from annotation.review.decisions import reversible_until
 from annotation.work.answers import NO_PICTURE
 from annotation.work.judgments import answers_from
-from crowd.posting.platform_postings import gives_reward
 from hits.models import HIT, Item
 from hits.question import RIGHT_LEVELS
 from hits.task_types import task_type_of
@@ -24,6 +23,13 @@ class SheetAnswer:
     judgment: Judgment | Draft | None = None
     skipped: bool = False
     """Whether it has no answer because its worker could not load the picture."""
+
+    @property
+    def pair(self) -> tuple[int, int] | None:
+        """The keys of its picture and its caption; None where the task shows only one of them."""
+        image = self.item.image_id
+        caption = self.item.caption_id
+        return (image, caption) if image and caption else None
 
     @property
     def expected(self) -> str:
@@ -69,9 +75,12 @@ def answers_of(assignment: Assignment) -> list[SheetAnswer]:
 
 @dataclass(frozen=True)
 class RejectionSheet:
-    """A rejection with its state, deadlines and appeal."""
+    """A rejection with its appeal, and how long it can be appealed and reversed (None: at any time)."""
 
     rejection: Rejection
+    appeal: Appeal | None
+    appealable_until: datetime
+    reversible_until: datetime | None
 
     @property
     def state(self) -> str:
@@ -79,29 +88,13 @@ class RejectionSheet:
             return "proposed"
         if self.rejection.holds:
             return "rejected"
-        never_held = self.rejection.needs_second and self.rejection.seconded_at is None
-        return "dropped" if never_held else "reversed"
-
-    @property
-    def appeal(self) -> Appeal | None:
-        return getattr(self.rejection, "appeal", None)
-
-    @property
-    def reversible_until(self) -> datetime | None:
-        """None: no time limit, as for browser workers."""
-        return reversible_until(self.rejection)
-
-    @property
-    def gives_reward(self) -> bool:
-        """Whether a reversal still pays the reward; otherwise it pays a bonus."""
-        return gives_reward(self.rejection.assignment)
-
-    @property
-    def appealable_until(self) -> datetime:
-        return appealable_until(self.rejection)
+        return "reversed" if self.rejection.is_agreed else "dropped"
 
 
 def rejections_of(assignment: Assignment) -> list[RejectionSheet]:
     """Return the assignment's rejections, newest first."""
     rows = assignment.rejections.select_related("by", "seconded_by", "appeal", "appeal__answered_by", "assignment__hit")
-    return [RejectionSheet(row) for row in rows.order_by("-id")]
+    return [
+        RejectionSheet(row, getattr(row, "appeal", None), appealable_until(row), reversible_until(row))
+        for row in rows.order_by("-id")
+    ]

@@ -67,6 +67,20 @@ def number(value: int | None) -> str:
     return "–" if value is None else str(intcomma(value))
 
 
+COLOURS = "amber blue coral ebony gold green grey indigo ivory lime olive pearl red rose silver teal".split()  # noqa: SIM905
+BIRDS = "crane dove duck eagle finch gull heron jay kite lark owl raven robin swan swift wren".split()  # noqa: SIM905
+
+
+@register.filter
+def nickname(worker: object) -> str:
+    """Return two words for a worker's pseudonym, which are easier to remember and not unique: ``coral heron``."""
+    pseudonym = str(worker)
+    try:
+        return f"{COLOURS[int(pseudonym[0], 16)]} {BIRDS[int(pseudonym[1], 16)]}"
+    except ValueError:
+        return pseudonym
+
+
 @register.filter
 def figure(value: float | None) -> str:
     """Return a score in 0..1 as papers print it: ``0.3421`` becomes ``34.2``."""

@@ -55,14 +55,14 @@ def conflicts_send(request: StaffRequest) -> HttpResponse:
     form = _form(request, QueryDict(request.POST.get("query", "")))
     if not form.is_valid():
         messages.error(request, "Choose what the version holds; its conflicts are counted then.")
-        return redirect("review")
+        return redirect("inbox")
     try:
         queries, rounds = form.cleaned_data["queries"], list(form.cleaned_data["rounds"])
         found = conflicts_of(preview(queries, rounds=rounds, policies=form.parameters.policies()))
         sent = send_to_review(queries.collection, found)
     except CounterpartError as error:
         messages.error(request, str(error))
-        return redirect("review")
+        return redirect("inbox")
     messages.success(request, f"{counted(sent, 'conflict')} sent to review; the others were there or are settled.")
     return redirect(reverse("queue", args=[queries.collection.name]) + "?reason=conflict")
 

@@ -34,8 +34,8 @@ RESEARCHERS_DO = {
     *("round_sync", "round_prolong", "audit_start", "audit_repair", "call_settle", "round_calls_send"),
 }
 REVIEWERS_DO = {
-    *("assignment_decide", "assignment_bonus", "assignment_return"),
-    *("rejection_second", "rejection_drop", "rejection_reverse"),
+    *("assignment_decide", "assignment_undo", "assignment_bonus", "assignment_return", "worker_assign"),
+    "rejection_second",
     *("pair_conclude", "reviews_undo", "review_second", "pairs_review"),
     *("appeal_enter", "appeal_answer", "submission_pay", "control_rule"),
 }
@@ -46,7 +46,7 @@ ADMINS_DO = {
 # Researchers and reviewers both.
 STEWARDS_DO = {
     *("worker_exclude", "worker_readmit", "worker_pause", "worker_resume", "worker_write", "worker_link"),
-    *("round_write", "queue_refresh", "clean_up", "conflicts_send", "webhook_add"),
+    *("round_write", "queue_refresh", "clean_up", "conflicts_send", "webhook_add", "worker_note"),
 }
 MEMBERS_DO = {"token_revoke"}  # their own
 ACTS = RESEARCHERS_DO | REVIEWERS_DO | ADMINS_DO | STEWARDS_DO | WEBHOOKS
@@ -148,7 +148,7 @@ def test_an_admin_is_kept_from_nothing(releaser, addresses):
 
 def test_what_changes_something_is_not_done_by_a_link(releaser):
     of_rounds = ("round_sync", "audit_start", "round_calls_send", "call_settle")
-    of_people = ("assignment_decide", "worker_readmit", "worker_resume", "person_active", "person_link")
+    of_people = ("assignment_decide", "assignment_undo", "person_active", "person_link")
     for name in ("job_cancel", *of_rounds, *of_people):
         assert releaser.get(address(name)).status_code == 405, name
 
@@ -156,7 +156,7 @@ def test_what_changes_something_is_not_done_by_a_link(releaser):
 def test_a_forged_form_is_refused(reviewer, site):
     reviewer.handler.enforce_csrf_checks = True
     answer = reviewer.post(
-        reverse("assignment_decide", args=[site.flagged.pk]), {"votes_count": "no", "paid": "no", "reason": "forged"}
+        reverse("assignment_decide", args=[site.flagged.pk]), {"decision": "exclude", "reason": "forged"}
     )
     assert answer.status_code == 403
     assert "This form has expired" in answer.content.decode()

@@ -55,7 +55,7 @@ PAGES = [
     "/webhooks/add/",
     "/go/?q=o",
     "/webhooks/{webhook}/",
-    "/review/",
+    "/inbox/",
     "/review/{flagged}/",
     "/versions/v1/",
     "/versions/v1/changes/",
@@ -148,12 +148,16 @@ def test_a_person_can_log_in_and_out(page, db):
 
 def test_flagged_work_is_decided_with_the_keyboard_alone(staff, site):
     staff.goto(f"/review/{site.flagged.pk}/")
-    for key in ("x", "p", "r"):
-        staff.keyboard.press(key)
+    staff.keyboard.press("r")
     staff.keyboard.type("except for the control, pure noise")
-    staff.keyboard.press("Control+Enter")
+    staff.keyboard.press("Escape")
+    staff.evaluate("document.activeElement.blur()")
+    staff.keyboard.press("x")
     expect(staff.get_by_role("status")).to_contain_text("votes excluded, paid")
     assert Assignment.objects.get(pk=site.flagged.pk).state == "excluded"
+    staff.goto(f"/review/{site.flagged.pk}/")
+    staff.keyboard.press("u")
+    expect(staff.get_by_role("status")).to_contain_text("1 HIT waits again")
 
 
 NEXT_LOOK = 5_000  # milliseconds; the page looks every five seconds

@@ -7,7 +7,7 @@ from annotation.models import Assignment
 from tests.annotation.answering import address, leased
 from tests.annotation.task_types.rounds import EVERY_TYPE, form_of, open_round
 
-OF_ROUND = ("", "hits/", "hits/1/", "ledger/", "pairs/", "controls/", "effect/", "live/", "close/")
+OF_ROUND = ("", "hits/", "hits/1/", "money/", "pairs/", "effect/", "live/", "close/")
 
 
 @pytest.mark.parametrize("task", EVERY_TYPE)
@@ -17,6 +17,6 @@ def test_the_pages_of_staff_open(researcher, db, task):
     assert Client().post(address("task", work), form_of(work)).status_code == 302
     pages = [f"/rounds/{made}/{page}" for page in OF_ROUND]
     pages += [f"/review/{work.pk}/", f"/workers/{work.worker.pseudonym}/"]
-    pages += ["/review/?state=all", "/rounds/", "/"]
+    pages += ["/inbox/", "/rounds/", "/"]
     assert {page: researcher.get(page).status_code for page in pages} == dict.fromkeys(pages, 200)
     assert Assignment.objects.get().receipt

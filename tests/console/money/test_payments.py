@@ -9,7 +9,6 @@ from django.urls import reverse
 
 from annotation.models import Assignment, Payment, WorkerIdentity
 from annotation.people.qualification_tests import QualificationPlan, make_test
-from annotation.people.receipts import completion_code
 from annotation.work.leases import lease_seat
 from annotation.work.submissions import submit_answers
 from core.models import Event
@@ -86,25 +85,6 @@ def test_a_round_that_a_platform_pays_offers_no_marking(releaser, owing):
     assert 'type="file"' not in page
     assert "nothing to pay by hand" in give_back(releaser, owing, content, follow=True).text
     assert Payment.objects.get().state == "owed"
-
-
-# Codes
-
-
-def test_anybody_on_the_staff_may_check_a_code(member, owing):
-    worker = Assignment.objects.get().worker
-    for code in (completion_code(owing, worker), Assignment.objects.get().receipt):
-        page = member.get(reverse("codes"), {"code": code}).text
-        assert "Valid code" in page
-        assert worker.pseudonym in page
-        assert "$0.65" in page
-
-
-def test_an_invented_code_is_invalid_and_shown_as_text(member, owing):
-    page = member.get(reverse("codes"), {"code": "<script>alert(1)</script>"}).text
-    assert "Invalid code" in page
-    assert "Valid code" not in page
-    assert "<script>alert" not in page
 
 
 # Publishing

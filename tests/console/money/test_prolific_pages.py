@@ -147,14 +147,14 @@ def test_paid_work_gets_one_bonus_on_its_page_and_cannot_be_asked_back(half_judg
         {"amount": "1"},
         {"amount": "NaN"},
     ):
-        assert reviewer.post(address, sent).status_code == 422, sent
+        assert reviewer.post(address, sent).status_code in (409, 422), sent
     assert not Payment.objects.filter(kind="bonus").exists()
     for _ in range(2):
         with commit(execute=True):
             assert reviewer.post(address, {"amount": "0.50", "reason": "Thank you."}).status_code == 302
     assert "Thank you." in reviewer.get(address).text
     answer = reviewer.post(reverse("assignment_return", args=[work.pk]), {"reason": "x"})
-    assert (answer.status_code, "cannot be returned" in answer.text) == (422, True)
+    assert (answer.status_code, "cannot be returned" in answer.text) == (409, True)
     rehearsal.later(minutes=2)
     sync(half_judged, commit)
     assert rehearsal.bonuses() == [Decimal("0.50")]

@@ -44,7 +44,7 @@ def test_an_invited_person_sets_a_password_once_and_logs_in_with_the_role(releas
     assert "already used" in set_password(link).content.decode()
     visitor = Client()
     visitor.post("/login/", {"username": "robin", "password": PASSWORD})
-    assert visitor.get("/review/").status_code == 200
+    assert visitor.get("/inbox/").status_code == 200
     assert visitor.get("/staff/").status_code == 403
     verbs = list(Event.objects.order_by("pk").values_list("verb", "actor"))
     assert verbs == [

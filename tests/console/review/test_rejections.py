@@ -17,7 +17,7 @@ from tests.annotation.money.moneyed import flagged as flagged_on
 from tests.console.conftest import answer_wrongly
 from tests.factories import make_round
 
-REFUSE = {"votes_count": "no", "paid": "no", **WORDS}
+REFUSE = {"decision": "refuse", **WORDS}
 PROPOSED = MassPolicy(earliest=1, share=0.0)
 
 
@@ -37,11 +37,10 @@ def test_a_reviewer_refuses_with_grounds_reason_and_evidence(reviewer, flagged):
     assert Payment.objects.count() == 0
 
 
-def test_a_refusal_needs_all_fields_and_work_that_does_not_count(reviewer, flagged):
+def test_a_refusal_needs_all_fields(reviewer, flagged):
     wrong = [
         ({"grounds": ""}, "Required if you do not pay."),
         ({"evidence": ""}, "Required if you do not pay."),
-        ({"votes_count": "yes"}, "Work that counts must be paid."),
         ({"grounds": "failed_control"}, "Select a valid choice"),
     ]
     for changes, message in wrong:
@@ -53,7 +52,7 @@ def test_a_refusal_needs_all_fields_and_work_that_does_not_count(reviewer, flagg
 def test_a_second_person_agrees_on_the_page(reviewer, releaser, flagged):
     proposer = User.objects.get(username="reviewer")
     rejection = reject(flagged, **WORDS, by=proposer, policy=PROPOSED)
-    assert "Agree: do not pay" not in reviewer.get(f"/review/{flagged.pk}/").text
+    assert "/second/" not in reviewer.get(f"/review/{flagged.pk}/").text
     answer = reviewer.post(f"/rejections/{rejection.pk}/second/", follow=True)
     assert "another person" in answer.text
     releaser.post(f"/rejections/{rejection.pk}/second/")
@@ -61,21 +60,12 @@ def test_a_second_person_agrees_on_the_page(reviewer, releaser, flagged):
     assert (rejection.holds, rejection.seconded_by.username) == (True, "admin")
 
 
-def test_a_proposal_is_dropped_on_the_page(reviewer, flagged, person):
-    rejection = reject(flagged, **WORDS, by=person, policy=PROPOSED)
-    reviewer.post(f"/rejections/{rejection.pk}/drop/")
-    rejection.refresh_from_db()
-    assert not rejection.is_proposal
-    shown = reviewer.get("/rejections/").context
-    assert (shown["lines"][0].state, shown["counts"]) == ("dropped", {"proposed": 0, "appealed": 0})
-
-
-def test_a_rejection_is_reversed_on_the_page_with_a_reason(reviewer, flagged, person):
-    rejection = reject(flagged, **WORDS, by=person)
-    assert "without a reason" in reviewer.post(f"/rejections/{rejection.pk}/reverse/", follow=True).text
-    reviewer.post(f"/rejections/{rejection.pk}/reverse/", {"reason": "The pictures were blank."})
-    assert Payment.objects.get().state == "owed"
-    assert reviewer.get("/rejections/").context["lines"][0].state == "reversed"
+@pytest.mark.parametrize(("policy", "state"), [(PROPOSED, "dropped"), (MassPolicy(), "reversed")])
+def test_another_decision_ends_a_rejection_and_pays(reviewer, flagged, person, policy, state):
+    reject(flagged, **WORDS, by=person, policy=policy)
+    decide(reviewer, flagged, decision="exclude")
+    (shown,) = reviewer.get(f"/review/{flagged.pk}/").context["rejections"]
+    assert (shown.state, Payment.objects.get().state) == (state, "owed")
 
 
 def test_an_objection_by_mail_is_written_down_and_answered(reviewer, releaser, flagged, person):
@@ -88,42 +78,32 @@ def test_an_objection_by_mail_is_written_down_and_answered(reviewer, releaser, f
     assert (objection.upheld, objection.answered_by.username, Payment.objects.count()) == (True, "admin", 1)
 
 
-def test_the_queue_is_narrowed_to_what_waits(researcher, person):
-    collection = make_round(hits=3)
-    works = [answer_wrongly(collection) for _ in range(3)]
+def test_the_inbox_holds_proposed_rejections_and_appeals(researcher, person):
+    made = make_round(hits=3)
+    works = [answer_wrongly(made) for _ in range(3)]
     held = reject(works[0], **WORDS, by=person)
     proposal = reject(works[1], **WORDS, by=person, policy=PROPOSED)
-    appeal(held, text="Please look again.", actor="worker:x")
-    shown = {
-        show: [row.pk for row in researcher.get("/rejections/", {"show": show}).context["rows"]]
-        for show in ("", "proposed", "appealed")
-    }
-    assert shown == {"": [proposal.pk, held.pk], "proposed": [proposal.pk], "appealed": [held.pk]}
+    objection = appeal(held, text="Please look again.", actor="worker:x")
+    shown = researcher.get("/inbox/").context
+    lists = [list(shown[name]) for name in ("proposed", "appeals", "rejected")]
+    assert lists == [[proposal], [objection], [held]]
 
 
 def test_a_request_for_pay_is_listed_and_answered(reviewer, db):
     work = lost(make_round())
     ask_for_pay(work, text="I had finished it.", actor="worker:x")
     assert needed() == ["1 appeal in round-1 to answer"]
-    assert f"Assignment {work.pk}" in reviewer.get("/rejections/?show=appealed").text
+    assert f"Assignment {work.pk}" in reviewer.get("/inbox/").text
     page = reviewer.get(f"/review/{work.pk}/").text
     assert "I had finished it." in page
     assert "answered 1 of its 4 pairs" in page
     assert "If you agree, they are paid" in page
-    assert [answer.said for answer in reviewer.get(f"/review/{work.pk}/").context["answers"] if answer.said] == [
+    assert [answer.said for answer in reviewer.get(f"/review/{work.pk}/").context["exhibits"] if answer.said] == [
         "100% YES"
     ]
     reviewer.post(f"/appeals/{Appeal.objects.get().pk}/answer/", {"upheld": "yes", "answer": "You are right."})
     assert (Appeal.objects.get().answered_by.username, Payment.objects.get().assignment) == ("reviewer", work)
     assert "If you agree, they are paid" not in reviewer.get(f"/review/{work.pk}/").text
-
-
-def test_a_list_of_rejections_asks_no_more_for_more_rows(researcher, person, django_assert_max_num_queries):
-    made = make_round(hits=10)
-    for _ in range(10):
-        reject(answer_wrongly(made), **WORDS, by=person, policy=MassPolicy(earliest=99))
-    with django_assert_max_num_queries(10):
-        assert researcher.get("/rejections/").status_code == 200
 
 
 def needed():

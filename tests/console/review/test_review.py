@@ -1,15 +1,21 @@
+"""The inbox and a worker's case: flagged work with its evidence, decisions on it, notes and assignment."""
+
 import pytest
+from django.contrib.auth.models import User
 
 from annotation.models import Assignment, Report
 from annotation.review.decisions import MassPolicy, reject
+from annotation.work.leases import lease_seat
 from core.models import Event
 from corpus.models import Collection
-from hits.models import Seat
+from hits.models import Item, Seat
+from tests.annotation.cast import propose
 from tests.annotation.money.moneyed import WORDS
+from tests.annotation.review.test_worker_cases import always_yes
 from tests.console.conftest import answer_rightly, answer_wrongly
-from tests.factories import make_round
+from tests.factories import make_annotator, make_collection, make_round, make_worker
 
-EXCLUDE = {"votes_count": "no", "paid": "yes", "reason": "Everything was answered with 100% YES."}
+EXCLUDE = {"decision": "exclude", "reason": "Everything was answered with 100% YES."}
 
 
 @pytest.fixture
@@ -21,14 +27,16 @@ def decide(client, assignment, **changes):
     return client.post(f"/review/{assignment.pk}/decide/", EXCLUDE | changes)
 
 
-def test_the_queue_holds_flagged_work_only(researcher, flagged):
+def test_the_inbox_holds_flagged_work_only(researcher, flagged):
     answer_rightly(make_round(Collection.objects.get(), name="other"))
-    assert [row.pk for row in researcher.get("/review/").context["rows"]] == [flagged.pk]
+    (case,) = researcher.get("/inbox/").context["cases"]
+    assert (case.worker, case.sets, case.reasons) == (flagged.worker, [flagged], [("wrong control", 1)])
 
 
 def test_the_page_leads_with_the_control_that_was_answered_wrong(researcher, flagged):
     context = researcher.get(f"/review/{flagged.pk}/").context
-    first, second = context["controls"]
+    first, second = [pair for pair in context["pairs"] if pair.item.control]
+    assert first is context["pairs"][0]
     assert first.is_wrong
     assert first.item.control.polarity == "negative"
     assert first.expected == "Mostly NO or 100% NO"
@@ -41,8 +49,8 @@ def test_a_control_whose_picture_did_not_load_is_not_wrong(researcher, flagged):
     Report.objects.create(worker=flagged.worker, assignment=flagged, **pair)
     skipped.delete()
     page = researcher.get(f"/review/{flagged.pk}/").text
-    assert "1 not answered." in page
     assert "the picture did not load" in page
+    assert "1 control answered wrong." in page
 
 
 def test_excluding_opens_the_seat_and_is_written_down(reviewer, flagged):
@@ -58,28 +66,99 @@ def test_excluding_opens_the_seat_and_is_written_down(reviewer, flagged):
 def test_a_decision_leads_to_the_next_flagged_work(reviewer, flagged):
     following = answer_wrongly(make_round(Collection.objects.get(), name="other"))
     assert decide(reviewer, flagged).url == f"/review/{following.pk}/"
-    assert decide(reviewer, following).url == "/review/"
+    assert decide(reviewer, following).url == "/inbox/"
 
 
 def test_work_that_is_proposed_to_be_rejected_waits_for_no_other_decision(reviewer, flagged, person):
     other = answer_wrongly(flagged.hit.round)
     reject(flagged, **WORDS, by=person, policy=MassPolicy(earliest=1, share=0.0))
-    assert list(reviewer.get("/review/").context["rows"]) == [other]
-    assert decide(reviewer, other).url == "/review/"
+    assert [case.sets for case in reviewer.get("/inbox/").context["cases"]] == [[other]]
+    assert decide(reviewer, other).url == "/inbox/"
     assert "flagged assignment" not in reviewer.get("/").text
 
 
-def test_an_exclusion_needs_both_answers_and_a_reason(reviewer, flagged):
-    for missing in EXCLUDE:
-        answer = reviewer.post(f"/review/{flagged.pk}/decide/", {k: v for k, v in EXCLUDE.items() if k != missing})
-        shown = "Required unless you count" if missing == "reason" else "This field is required"
-        assert (answer.status_code, shown in answer.text) == (422, True), missing
-    assert decide(reviewer, flagged, reason="   ").status_code == 422  # blanks are none
+def test_a_decision_has_to_be_one_of_three(reviewer, flagged):
+    assert [decide(reviewer, flagged, decision=odd).status_code for odd in ("", "maybe")] == [422, 422]
     assert not flagged.decisions.exists()
 
 
-def test_answered_hits_are_narrowed_by_state_and_round(researcher, flagged):
-    accepted = answer_rightly(make_round(Collection.objects.get(), name="other"))
-    rows = researcher.get("/review/?state=accepted").context["rows"]
-    assert [row.pk for row in rows] == [accepted.pk]
-    assert [row.pk for row in researcher.get("/review/?state=all&round=round-1").context["rows"]] == [flagged.pk]
+# The bench: a worker's whole case
+
+
+@pytest.fixture
+def case(db) -> list[Assignment]:
+    """Three flagged sets of one worker."""
+    made = make_round(make_collection(images=24, pictures=True), hits=3)
+    worker = make_worker()
+    return [always_yes(lease_seat(made, worker=worker)) for _ in range(3)]
+
+
+def test_the_case_shows_all_flagged_sets_with_what_speaks_against_each(reviewer, case):
+    shown = reviewer.get(f"/review/{case[0].pk}/").context["waiting"]
+    assert shown == [(one, ["wrong control"]) for one in case]
+
+
+def test_an_answer_is_shown_beside_the_votes_of_others_and_the_ranks_that_it_follows(reviewer, case):
+    work = case[0]
+    copied = [{"signal": "copy", "sentence": "They follow the ranks of clip.", "annotator": "clip"}]
+    Assignment.objects.filter(pk=work.pk).update(signals=copied)
+    first, second = work.hit.items.filter(control=None)
+    propose(work.hit.round, [(second.image_id, second.caption_id)], make_annotator("clip"))
+    other = make_round(Collection.objects.get(), name="other")
+    items = {"image": first.image, "caption": first.caption}
+    Item.objects.filter(hit__round=other, place=1).update(**items)
+    no = answer_rightly(other)
+    no.judgments.filter(**items).update(level=4)
+    context = reviewer.get(f"/review/{work.pk}/").context
+    shown = {one.item.pk: one for one in context["pairs"]}
+    assert (context["followed"], shown[second.pk].ranks) == ("clip", {"clip": 1})
+    assert (shown[first.pk].others, shown[first.pk].is_alone) == ([4], True)
+    candidates = [one.item for one in context["pairs"] if not one.item.control]
+    assert candidates[0] == second, "what the annotator ranks first comes first"
+    in_order = reviewer.get(f"/review/{work.pk}/?shown").context["pairs"]
+    assert [one.place for one in in_order] == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(("scope", "decided"), [("", 1), ("worker", 3), ("copy", 0), ("control", 3)])
+def test_a_decision_is_on_a_hit_a_worker_or_a_signal(reviewer, case, scope, decided):
+    answer = decide(reviewer, case[0], scope=scope)
+    assert Assignment.objects.filter(state="excluded").count() == decided
+    assert answer.status_code == (302 if decided else 422)
+
+
+def test_the_last_decision_is_undone_and_only_by_who_made_it(reviewer, releaser, case):
+    following = decide(reviewer, case[0], scope="worker").url
+    assert following == "/inbox/"
+    releaser.post(f"/review/{case[0].pk}/undo/")
+    assert Assignment.objects.filter(state="excluded").count() == 3
+    assert "Undone. 3 HITs wait" in reviewer.post(f"/review/{case[0].pk}/undo/", follow=True).text
+    assert Assignment.objects.filter(state="flagged").count() == 3
+
+
+def test_a_case_is_assigned_and_found_under_mine(reviewer, researcher, case):
+    worker, me = case[0].worker, User.objects.get(username="reviewer")
+    reviewer.post(f"/workers/{worker}/assign/", {"to": me.pk})
+    assert len(reviewer.get("/inbox/?mine=yes").context["cases"]) == 1
+    assert researcher.get("/inbox/?mine=yes").context["cases"] == []
+    researcher.post(f"/workers/{worker}/note/", {"text": "Asked about the zoom."})
+    assert "Asked about the zoom." in reviewer.get(f"/review/{case[0].pk}/").text
+
+
+def test_flagged_work_is_narrowed_by_reason_and_round(reviewer, case):
+    copied = [{"signal": "copy", "sentence": "They follow the ranks of clip.", "annotator": "clip"}]
+    Assignment.objects.filter(pk=case[1].pk).update(signals=copied, control_failures=0)
+    context = reviewer.get("/inbox/?reason=copy").context
+    assert context["cases"][0].sets == [case[1]]
+    assert context["reasons"] == [("control", "wrong control", 2), ("copy", "copies an annotator", 1)]
+    assert reviewer.get("/inbox/?round=other").context["cases"] == []
+
+
+def test_a_receipt_is_checked_in_the_inbox(member, db):
+    done = answer_rightly(make_round())
+    assert member.get("/inbox/", {"code": done.receipt_code}).context["proof"].worker == done.worker
+    assert 'role="alert"' in member.get("/inbox/?code=forged").text
+
+
+def test_old_addresses_lead_to_the_inbox(member):
+    for old in ("/review/?round=x", "/rejections/", "/codes/"):
+        assert member.get(old).url.startswith("/inbox/"), old

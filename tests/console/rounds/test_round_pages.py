@@ -226,7 +226,7 @@ def test_a_round_of_the_browser_pool_is_paused_and_resumed(researcher, member, d
 
 def test_a_round_its_assignments_and_workers_are_marked_as_simulated(researcher, site):
     work = site.flagged
-    pages = ["/rounds/done/", f"/review/{work.pk}/", f"/workers/{work.worker.pseudonym}/", "/review/"]
+    pages = ["/rounds/done/", f"/review/{work.pk}/", f"/workers/{work.worker.pseudonym}/", "/inbox/"]
     assert not any("simulated" in researcher.get(page).text for page in pages)
     Worker.objects.update(simulated=True)
     assert all("simulated" in researcher.get(page).text for page in pages)
