@@ -5,7 +5,7 @@ from functools import partial
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.http import HttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
@@ -24,12 +24,12 @@ from console.places import show
 from console.refusals import refusals_as_messages
 from console.rounds.schemas import round_or_404
 from core.errors import some_of
-from core.text import counted
+from core.text import counted, csv_line
 from crowd.messages import LONGEST, recipients_of, write_to_round
 from hits.models import Round
 from hits.task_types import task_type_of
 
-MOST_SHOWN = 20  # invitations
+MOST_SHOWN = 10  # invitations, each with a QR code
 
 
 @members_only.reads
@@ -83,6 +83,17 @@ def invitations(round: Round, chosen: Chosen, by: User) -> Landing:
     """Make invitations, which the tab People lists."""
     made = make_invitations(round, chosen["count"], by=by.get_username())
     return Landing(f"{counted(len(made), 'invitation')} made.", reverse("round_people", args=[round.name]))
+
+
+@researchers_only.reads
+@never_cache
+def invitations_csv(request: StaffRequest, name: str) -> StreamingHttpResponse:
+    """The numbers and links of all unused invitations."""
+    unused = joined_here_or_404(name).invitations.filter(used_by=None, revoked_at=None).order_by("pk")
+    lines = (csv_line((one.pk, invitation_link(one))) for one in unused)
+    answer = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="{name}-invitations.csv"'
+    return answer
 
 
 @researchers_only.acts

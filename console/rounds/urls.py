@@ -39,6 +39,7 @@ urlpatterns = [
     path("rounds/<slug:name>/judgments/", pairs_page.round_judgments, name="round_judgments"),
     path("rounds/<slug:name>/captions/", pairs_page.round_captions, name="round_captions"),
     path("rounds/<slug:name>/people/", people_page.round_people, name="round_people"),
+    path("rounds/<slug:name>/invitations.csv", people_page.invitations_csv, name="invitations_csv"),
     path(
         "rounds/<slug:name>/invitations/<int:invitation_id>/revoke/",
         people_page.invitation_revoke,

@@ -16,7 +16,15 @@ from tests.console.conftest import Site
 RESEARCHERS_DO = {
     *("round_plan", "pool_pack", "hit_preview", "preview_picture", "round_publish"),
     *("round_close", "round_add", "round_again", "round_turn", "round_discard", "round_aggregate", "round_idle"),
-    *("invitations", "invitation_revoke", "job_cancel", "train", "annotator_add", "annotator_describe"),
+    *(
+        "invitations",
+        "invitations_csv",
+        "invitation_revoke",
+        "job_cancel",
+        "train",
+        "annotator_add",
+        "annotator_describe",
+    ),
     *("round_rehearse", "rehearsal_picture", "rehearsals", "round_consent", "round_ceiling", "two_reviewers"),
     *("collection_import", "matches_import", "sample", "sample_captions", "test", "test_items"),
     *("batch_undo", "rename", "import_look"),

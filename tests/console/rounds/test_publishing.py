@@ -149,6 +149,7 @@ def test_invitations_are_made_listed_and_revoked_on_a_page(researcher, db):
     make_round()
     page = researcher.post("/rounds/round-1/invitations/", {"count": "2"}, follow=True).text
     assert (page.count("<code>http"), page.count('class="qr"'), page.count('href="mailto:')) == (2, 2, 2)
+    assert b"".join(researcher.get("/rounds/round-1/invitations.csv")).count(b"/judge/invited/") == 2
     number = Invitation.objects.first().pk
     page = researcher.post(f"/rounds/round-1/invitations/{number}/revoke/", follow=True).text
     assert page.count("<code>http") == 1
