@@ -13,7 +13,6 @@ urlpatterns = [
     path("staff/", views.staff, name="staff"),
     path("doctor/", views.doctor, name="doctor"),
     path("staff/<int:user_id>/", views.person, name="person"),
-    path("staff/<int:user_id>/active/", views.person_active, name="person_active"),
     path("staff/<int:user_id>/link/", views.person_link, name="person_link"),
     path("logout/", LogoutView.as_view(), name="logout"),
 ]

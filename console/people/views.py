@@ -59,6 +59,16 @@ class RolesForm(forms.Form):
     )
 
 
+class PersonForm(RolesForm):
+    """The roles of a person, and whether they may log in."""
+
+    active = forms.BooleanField(
+        required=False,
+        label="May log in",
+        help_text="Without it, they are logged out at once and their tokens are void. What they did stays.",
+    )
+
+
 class InviteForm(RolesForm):
     """A new account."""
 
@@ -97,28 +107,19 @@ def doctor(request: StaffRequest) -> HttpResponse:
 
 @admins_only.fills
 def person(request: StaffRequest, user_id: int) -> HttpResponse:
-    """One account; on POST change its roles."""
+    """One account; on POST change its roles, and whether it may log in."""
     found = get_object_or_404(User, pk=user_id)
-    form = RolesForm(request.POST if request.method == "POST" else None, initial={"roles": roles_of(found)})
+    held = {"roles": roles_of(found), "active": found.is_active}
+    form = PersonForm(request.POST if request.method == "POST" else None, initial=held)
     if request.method == "POST" and form.is_valid():
-        with refusals_in(form):
-            if set_roles(found, form.cleaned_data["roles"], by=request.user):
-                messages.success(request, f"The roles of {found} are changed.")
+        with refusals_in(form), transaction.atomic():
+            changed = set_roles(found, form.cleaned_data["roles"], by=request.user)
+            if set_active(found, form.cleaned_data["active"], by=request.user) or changed:
+                messages.success(request, f"The account {found} is changed.")
             return redirect("staff")
     fixed = is_operator(found) or found.pk == request.user.pk
     context = {"person": found, "form": form, "fixed": fixed, "tokens": found.tokens.select_related("owner")[:25]}
     return render(request, "console/people/person.html", context, status=422 if form.errors else 200)
-
-
-@admins_only.acts
-def person_active(request: StaffRequest, user_id: int) -> HttpResponse:
-    """Deactivate an account, or activate it again."""
-    found = get_object_or_404(User, pk=user_id)
-    active = request.POST.get("active") == "yes"
-    with refusals_as_messages(request):
-        if set_active(found, active, by=request.user):
-            messages.success(request, f"{found} {'can log in again' if active else 'is logged out and cannot log in'}.")
-    return redirect("person", user_id)
 
 
 @admins_only.acts

@@ -10,6 +10,7 @@ from django.shortcuts import redirect
 
 from annotation.models import Assignment, Decision, Rejection
 from annotation.money.wages import timing_of
+from annotation.people.admission import waits_for_decision
 from annotation.people.workers import mask_workers
 from annotation.review.decisions import DECIDABLE, LONGEST, work_to_review
 from annotation.review.worker_cases import case_of, decide_on, undo_decisions
@@ -139,6 +140,7 @@ def _page(request: HttpRequest, assignment: Assignment, form: DecisionForm) -> H
         "waiting": [(one, [REASONS[key] for key in reasons_of(one)]) for one in _with(assignment, waiting)],
         "scopes": [(key, REASONS[key], n) for key, n in alone.items() if n and len(waiting) > 1],
         "record": record_of(assignment.worker),
+        "braked": waits_for_decision(assignment.worker),
         "timing": kept_if_slow(f"timing-of-round:{round.pk}", partial(timing_of, round, at_least=1)).figures,
         "rejections": rejections_of(assignment),
         "asked": assignment.appeals.filter(rejection=None).select_related("answered_by").first(),

@@ -113,7 +113,7 @@ def addresses_of_the_site(lasting_site) -> dict[str, str]:
         (("chart", "chart_live", "chart_measure"), ["round", "done", "workers"]),
         (("chart_file",), ["round", "done", "workers", "csv"]),
         (("job", "job_progress", "job_cancel", "import_look"), [job]),
-        (("person", "person_active", "person_link"), [sam.pk]),
+        (("person", "person_link"), [sam.pk]),
         (("token_revoke",), [token.pk]),
         (WEBHOOKS - {"delivery_send"}, [webhook.pk]),
         (("delivery_send",), [webhook.pk, 1]),

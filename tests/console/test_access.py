@@ -49,7 +49,7 @@ REVIEWERS_DO = {
 }
 ADMINS_DO = {
     *("doctor", "release", "version_publish", "version_withdraw", "payments_mark", "payments_csv", "worker_forget"),
-    *("staff", "person", "person_active", "person_link"),
+    *("staff", "person", "person_link"),
 }
 # Researchers and reviewers both.
 STEWARDS_DO = {
@@ -156,7 +156,7 @@ def test_an_admin_is_kept_from_nothing(releaser, addresses):
 
 def test_what_changes_something_is_not_done_by_a_link(releaser):
     of_rounds = ("round_sync", "audit_start", "round_calls_send", "call_settle")
-    of_people = ("assignment_decide", "assignment_undo", "person_active", "person_link")
+    of_people = ("assignment_decide", "assignment_undo", "person_link")
     for name in ("job_cancel", *of_rounds, *of_people):
         assert releaser.get(address(name)).status_code == 405, name
 
