@@ -56,7 +56,7 @@ class GuideForm(forms.Form):
             name, text = self.guide.levels.get(str(level), [label, self.usual.levels[Level(level)]])
             is_fixed = self.round.state != "draft"
             self.fields[f"name-{level}"] = forms.CharField(
-                initial=name, max_length=LONGEST_NAME, disabled=is_fixed, label=f"Name of level {level}"
+                initial=name, max_length=LONGEST_NAME, disabled=is_fixed, label=f"Level {level}"
             )
             self.fields[f"text-{level}"] = forms.CharField(
                 initial=text, max_length=LONGEST_TEXT, disabled=is_fixed, label="Meaning"

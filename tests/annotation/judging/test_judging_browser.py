@@ -181,21 +181,6 @@ def test_a_pair_is_reported_and_answered_with_the_keyboard_alone(page, made):
     assert levels_by_place(Judgment.objects.all()) == {1: 1, 2: 2, 3: 3, 4: 4}
 
 
-def test_escape_puts_the_report_away_and_nothing_is_sent_without_a_choice(page, made):
-    take(page, made)
-    press(page, "r")
-    pair(page).get_by_role("button", name="Send the report").click()
-    expect(pair(page).get_by_label("What is wrong?")).to_be_focused()
-    expect(page.locator("#announce")).to_have_text(re.compile("Choose"))
-    page.keyboard.press("Escape")
-    expect(page.locator("#pair-1 summary")).to_be_focused()
-    expect(pair(page).get_by_label("What is wrong?")).not_to_be_visible()
-    press(page, "1")
-    at(page, "2 of 4")
-    saved(page)
-    assert reported() == []
-
-
 def send_report(page: Page) -> None:
     pair(page).get_by_text(REPORT).click()
     pair(page).get_by_label("What is wrong?").select_option("picture")
@@ -227,19 +212,6 @@ def test_a_report_that_was_not_sent_goes_with_the_answers(page, made):
     assert reported() == [("picture", "")]
 
 
-def test_the_report_is_accessible_and_fits_a_phone(phone, made):
-    take(phone, made)
-    pair(phone).get_by_text(REPORT).click()
-    assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    accessible(phone)
-    phone.emulate_media(color_scheme="dark")
-    accessible(phone)
-    pair(phone).get_by_label("What is wrong?").select_option("offensive")
-    pair(phone).get_by_role("button", name="Send the report").click()
-    expect(phone.locator("#pair-1 .reported")).to_be_visible()
-    accessible(phone)
-
-
 # Keys on keyboards of other layouts, number pads and input methods, as Chromium sends them
 
 # Of each layout: the key for an answer, as its row of digits prints it without Shift, and that for U, undo.
@@ -267,16 +239,6 @@ def test_a_key_acts_by_what_it_prints_or_by_its_place(page, made):
         expect(page.locator("#pair-1 input[value='4']")).not_to_be_checked()
 
 
-def test_the_help_opens_by_the_question_mark_of_a_french_keyboard_and_its_letters_are_its_own(page, made):
-    take(page, made)
-    press(page, "1")
-    send(page, "a", "KeyQ")  # where an American keyboard has Q
-    send(page, "w", "KeyZ")  # where it has the key that enlarges
-    expect(page.locator("dialog[open]")).to_have_count(0)
-    send(page, "?", "KeyM", shiftKey=True)
-    expect(page.locator("#help")).to_be_visible()
-
-
 NOT_MEANT = {
     "composing": {"isComposing": True},
     "of an input method": {"keyCode": 229},
@@ -295,22 +257,6 @@ def test_a_key_that_is_not_meant_for_the_page_answers_nothing(page, made):
         send(page, **{"key": "2", "code": "Digit2", **change})
     expect(page.locator("#pair-1 .level input:checked")).to_have_count(0)
     at(page, "1 of 4")
-
-
-def test_enter_that_takes_a_candidate_sends_no_report_and_the_next_one_does(page, made):
-    take(page, made)
-    press(page, "r")
-    page.keyboard.press("ArrowDown")
-    page.locator("#pair-1").get_by_role("textbox").fill("にほん")
-    for composing in ({"isComposing": True}, {"keyCode": 229}):
-        send(page, "Enter", "Enter", **composing)
-    at(page, "1 of 4")
-    expect(page.locator("#pair-1 p.reported")).to_be_hidden()
-    page.locator("#pair-1").get_by_role("textbox").fill("日本")
-    page.keyboard.press("Enter")
-    expect(page.locator("#pair-1 p.reported")).to_be_visible()
-    saved(page)
-    assert Report.objects.get().note == "日本"
 
 
 def test_enter_that_takes_a_candidate_leaves_a_written_sentence_alone(page, db):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from django.utils import timezone
 from PIL import Image as Pillow
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment, Draft, Judgment, Report
 from corpus.models import Image
@@ -363,30 +363,6 @@ def test_of_two_tabs_one_submits_and_the_other_says_so_at_its_next_answer(page: 
     assert set(Judgment.objects.values_list("level", flat=True)) == {1}
 
 
-def slow_to_start(route: Route) -> None:
-    """Hand out a page as if its script had started 5 seconds after the server wrote it."""
-    page = route.fetch()
-    late = re.sub(r'data-now="(\d+)"', lambda now: f'data-now="{int(now[1]) - 5_000}"', page.text())
-    assert late != page.text()
-    route.fulfill(response=page, body=late)
-
-
-def test_a_second_tab_whose_clock_is_late_shows_what_is_answered_in_the_first(page: Page, made):
-    take(page, made)
-    other = page.context.new_page()
-    other.route("**/judge/task/*/", slow_to_start)
-    other.goto(page.url)
-    at(other, "1 of 4")
-    press(page, "13")
-    saved(page)
-    expect(other.locator("#pair-2 .level input[value='3']")).to_be_checked()
-    press(other, "2")  # still at the first pair: the newest answer holds, in both
-    expect(page.locator("#pair-1 .level input[value='2']")).to_be_checked()
-    saved(other)
-    page.reload()
-    expect(page.locator("#pair-1 .level input[value='2']")).to_be_checked()
-
-
 # No pair is judged blind: pictures are loaded when the HIT opens, and no level is taken while one is missing
 
 NOT_YET = "The picture has not loaded yet"
@@ -438,35 +414,6 @@ def test_no_level_is_taken_while_the_picture_is_missing_but_that_it_does_not_loa
     page.wait_for_url("**/receipt/")
     assert set(stored()) == {1, 2, 4}
     assert Report.objects.get().problem == "picture"
-
-
-def test_a_touch_on_a_level_does_nothing_while_the_picture_is_missing_and_answers_once_it_is_there(phone, made):
-    pattern = block(phone, 1)
-    take(phone, made)
-    no = phone.locator("#pair-1").get_by_text("100% NO")
-    expect(phone.locator("#pair-1").get_by_text(NOT_YET)).to_be_visible()
-    no.tap()
-    expect(phone.locator("#pair-1 input:checked")).to_have_count(0)
-    phone.unroute(pattern)
-    phone.get_by_role("button", name="try again").tap()
-    expect(phone.locator("#pair-1").get_by_text(NOT_YET)).to_be_hidden()
-    no.tap()
-    at(phone, "2 of 4")
-    saved(phone)
-    assert levels_by_place(Draft.objects.all()) == {1: 4}
-
-
-def test_an_answer_given_before_a_reload_stays_although_its_picture_is_missing_then(page, made):
-    take(page, made)
-    press(page, "1234")
-    saved(page)
-    block(page, 1)
-    page.reload()
-    at(page, "All answers")
-    expect(page.locator("#pair-1 .missing")).to_have_count(1)
-    page.get_by_role("button", name="Submit 4 answers").click()
-    page.wait_for_url("**/receipt/")
-    assert Judgment.objects.count() == 4
 
 
 @pytest.mark.parametrize("task", SEEN)

@@ -93,16 +93,6 @@ def test_the_state_never_says_saving_while_offline(page, made):
     assert drafted() == {1: 1, 2: 2, 3: 3}
 
 
-def test_where_nothing_can_be_stored_the_state_does_not_promise_it(page, made):
-    page.add_init_script(
-        "delete window.localStorage; Object.defineProperty(window, 'localStorage', {get() { throw 1 }})"
-    )
-    take(page, made)
-    go_offline(page)
-    press(page, "1")
-    state(page, "offline: 1 answer kept while this page is open")
-
-
 def test_an_answer_saved_later_elsewhere_is_newer_than_the_copy(page, made):
     take(page, made)
     go_offline(page)

@@ -117,12 +117,6 @@ def test_giving_back_what_another_tab_has_submitted_shows_its_receipt(stranger, 
     assert Assignment.objects.get().receipt in answer.text
 
 
-def test_a_clock_that_was_set_back_costs_no_work(stranger, assignment):
-    Assignment.objects.update(leased_at=timezone.now() + timezone.timedelta(seconds=120))
-    assert submit(stranger, assignment, active_seconds="30").status_code == 302
-    assert Assignment.objects.get().active_seconds == 0
-
-
 def test_a_lost_lease_says_so_and_keeps_the_answers(stranger, made):
     late = lost(made)
     response = submit(stranger, late)
@@ -253,19 +247,6 @@ def test_a_draft_keeps_the_seconds_and_the_page_shows_them(client, begun):
     page = client.get(address("task", begun)).text
     assert 'name="seconds-2" value="9"' in page
     assert 'name="seconds-1" value=""' in page
-
-
-def test_a_draft_with_more_seconds_than_have_passed_is_saved_without_them(client, begun):
-    assert draft(begun, 2, **{"seconds-2": "500"}).status_code == 200
-    assert (Draft.objects.get().level, Draft.objects.get().seconds) == (1, None)
-
-
-def test_seconds_of_an_earlier_turn_at_the_hit_are_not_counted_in_the_next(client, begun):
-    draft(begun, 2, **{"seconds-2": "9"})
-    Assignment.objects.update(state="expired")
-    again = leased(begun.hit.round, worker=begun.worker)
-    page = client.get(address("task", again)).text
-    assert 'value="9"' not in page
 
 
 def test_on_a_platform_the_drafts_carry_them_to_the_judgments(db, platform):

@@ -216,13 +216,6 @@ def practised(made: Round, *, positive: int = 1, negative: int = 4) -> dict[str,
     return {f"level-{place}": str(levels[polarity]) for place, polarity in rows}
 
 
-def test_a_round_without_practice_and_test_offers_none(db, stranger):
-    home = home_of(make_worker(), make_round())
-    assert "Practise" not in stranger.get(home).text
-    for page in ("practice/", "test/"):
-        assert stranger.get(home + page).status_code == 404
-
-
 def test_the_feedback_says_of_each_pair_whether_it_was_right(with_practice, page, stranger):
     shown = stranger.post(page, practised(with_practice, positive=2, negative=1)).text
     assert "2 of 3 right" in shown
@@ -278,13 +271,6 @@ def test_a_pair_without_an_answer_is_named_and_the_others_are_kept(with_practice
 
 def test_the_page_shows_no_right_answer_before_it_is_sent(with_practice, page, stranger):
     assert not re.search("positive|negative|polarity", stranger.get(page).text)
-
-
-def test_its_pictures_open_with_links_of_their_own(with_practice, page, stranger):
-    address = re.search(r'(/judge/practice-picture/[^"]+/1/)\?', stranger.get(page).text)[1]
-    assert stranger.get(address).headers["Content-Type"] == "image/jpeg"
-    forged = address.replace("/judge/practice-picture/", "/judge/test-picture/")
-    assert stranger.get(forged).status_code == 404
 
 
 def test_a_pair_of_the_practice_is_not_judged_in_a_hit_by_those_who_joined(with_practice):

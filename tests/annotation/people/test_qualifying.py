@@ -367,14 +367,6 @@ def test_a_round_of_pairs_may_require_it_too(english, stranger):
     assert lease_seat(made, worker=worker)
 
 
-def test_as_practice_it_says_which_sentences_are_right(caption_round, file, stranger):
-    practice = make_sentence_test("easy", collection=caption_round.pool.collection, file=file, pass_mark=4, actor="x")
-    Admission.objects.create(round=caption_round, practice=practice)
-    page = stranger.post(f"{home_of(make_worker(), caption_round)}practice/", answers(wrong=1)).text
-    assert (page.count("✓"), page.count("✗")) == (3, 1)
-    assert "<img" not in page
-
-
 def test_the_page_makes_it_from_an_uploaded_file(caption_round, file, researcher):
     zoo = caption_round.pool.collection.name
     with file.open("rb") as sentences:
