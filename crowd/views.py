@@ -32,7 +32,7 @@ from annotation.judging.links import (
     refuse_large,
     speak,
 )
-from annotation.judging.sheet import SAMPLE, terms_of
+from annotation.judging.sheet import terms_of
 from annotation.judging.sheet_answers import agrees_to
 from annotation.models import Assignment, Worker, WorkerIdentity
 from annotation.people.consent import NotAgreedError, contact, current_sheet
@@ -48,7 +48,6 @@ from crowd.sync import take_hint
 from crowd.visits.arrivals import SESSION_LIFE, assignment_of_session, begin_session, forget_stranger, posting_of
 from crowd.visits.claims import claim_hit, has_agreed_otherwise, has_claimed, refuse_taken
 from hits.models import Round
-from hits.task_types.levels import LEVELS
 
 ARRIVALS = Throttle("ARRIVALS_PER_HOUR")
 SESSION_SALT = "counterpart.crowd.session"
@@ -123,8 +122,7 @@ def entry(request: HttpRequest, site: PlatformSite) -> HttpResponse:
     sheet = current_sheet(round)
     context = {"round": round, "sheet": sheet, "is_preview": arrival.is_preview, **terms_of(round)}
     if arrival.is_preview:
-        sample = SAMPLE if round.task == LEVELS.name else None
-        return render(request, "judging/preview.html", context | {"sample": sample})
+        return render(request, "judging/preview.html", context)
     if not has_claimed(posting, arrival):
         _refuse_too_many(request, round)
         if has_agreed_otherwise(posting, arrival, sheet) and not agrees_to(sheet, request.POST):

@@ -49,7 +49,6 @@ from core.errors import CounterpartError
 from core.web.throttles import Throttle
 from hits.models import Round, Seat
 
-REMEMBERED = "worker"  # the cookie's name until 0.3.2, by which workers are known until they join another round
 JOINS = Throttle("JOINS_PER_HOUR")
 TAKES = Throttle("TAKES_PER_HOUR")
 
@@ -263,9 +262,7 @@ def _enter(home: Home, invitation: Invitation | None) -> HttpResponse:
 def _remembered(request: HttpRequest) -> Home | None:
     """Return the worker whom this browser knows, in the round that they joined last."""
     with suppress(BadSignature):
-        return read_worker_token(
-            request.COOKIES.get(settings.WORKER_COOKIE_NAME) or request.COOKIES.get(REMEMBERED, "")
-        )
+        return read_worker_token(request.COOKIES.get(settings.WORKER_COOKIE_NAME, ""))
     return None
 
 

@@ -7,9 +7,8 @@ from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.core import signing
 from django.core.signing import BadSignature
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import FileResponse, Http404, HttpRequest
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
 from django.utils import translation
 from django.views.decorators.http import require_safe
 from django.views.i18n import JavaScriptCatalog
@@ -42,12 +41,6 @@ def shell(request: HttpRequest) -> HttpResponseBase:
     response = FileResponse(open(path, "rb"), content_type="text/javascript")  # noqa: SIM115  the response closes it
     response["Cache-Control"] = "no-cache"
     return response
-
-
-@require_safe
-def offline(request: HttpRequest) -> HttpResponse:
-    """Show the page that replaces all others while the server cannot be reached."""
-    return render(request, "judging/offline.html")
 
 
 @require_safe

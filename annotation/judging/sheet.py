@@ -28,7 +28,7 @@ from annotation.work.written_captions import FEWEST_WORDS, LONGEST, has_words
 from core import clock
 from hits.models import Item, Round
 from hits.packing.designs import Design
-from hits.question import Level, Shortcoming, WrongWay
+from hits.question import Shortcoming, WrongWay
 from hits.task_types.task_type import Question
 
 
@@ -114,10 +114,6 @@ def shown_in(hit: int) -> list[ItemContent]:
     """Return the pairs of a HIT (by key), in one query."""
     columns = "pk", "image", "image__sha256", "caption__text", LANGUAGE, "image__width", "image__height", "content"
     return [ItemContent(*row) for row in Item.shown.filter(hit=hit).order_by().values_list(*columns)]
-
-
-SAMPLE = ShownPair(place=0, sentence="", language="en", width=None, height=None, level=Level.PARTIALLY_YES)
-"""The answer shown under the drawn picture of a preview."""
 
 
 def sheet_of(

@@ -1,6 +1,7 @@
 """The worker's addresses, under /judge/."""
 
 from django.urls import path
+from django.views.generic import TemplateView
 
 from annotation.judging import home, installed, qualification, views
 from annotation.judging.links import by_assignment, by_link
@@ -9,7 +10,7 @@ app_name = "judging"
 urlpatterns = [
     path("", by_link(home.start), name="start"),
     path("shell.js", installed.shell, name="shell"),
-    path("offline/", by_link(installed.offline), name="offline"),
+    path("offline/", by_link(TemplateView.as_view(template_name="judging/offline.html")), name="offline"),
     path("words/<str:language>/", installed.words, name="words"),
     path("example/<str:token>/<int:place>/", by_link(installed.example_picture), name="example_picture"),
     path("join/<str:join_key>/", by_link(home.join), name="join"),

@@ -6,8 +6,7 @@ from django import forms
 from django.conf import settings
 
 from annotation.models import ConsentWords
-from annotation.people.guides import LONGEST_NAME, LONGEST_TEXT, MOST_EXAMPLES, Guide, guide_of, has_guide
-from core.errors import CounterpartError
+from annotation.people.guides import LONGEST_NAME, LONGEST_TEXT, MOST_EXAMPLES, Guide, guide_of, has_guide, image_of
 from corpus.models import Image
 from hits.models import Round
 from hits.question import Level
@@ -115,12 +114,8 @@ class GuideForm(forms.Form):
 
     def _example(self, place: int) -> dict[str, Any]:
         chosen = self.cleaned_data
-        image = None
-        if key := chosen[f"image-{place}"]:
-            images = Image.objects.filter(collection=self.round.pool.collection_id, key=key).exclude(file="")
-            image = images.values_list("pk", flat=True).first()
-            if image is None:
-                raise CounterpartError(f"Picture {key!r} not found. Copy the id of a picture from its collection.")
+        key = chosen[f"image-{place}"]
+        image = image_of(self.round, key).pk if key else None
         return {
             "image": image,
             "level": chosen[f"level-{place}"],

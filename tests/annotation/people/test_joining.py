@@ -59,13 +59,6 @@ def test_the_cookie_is_hidden_from_scripts_and_other_sites(stranger, made):
     assert (cookie["httponly"], cookie["samesite"], cookie["path"]) == (True, "Lax", "/judge/")
 
 
-def test_the_cookie_of_earlier_versions_still_works(stranger, made):
-    consent(stranger, made)
-    before = stranger.cookies.pop(settings.WORKER_COOKIE_NAME).value
-    stranger.cookies["worker"] = before
-    assert Worker.objects.get().pseudonym in stranger.get(join_page(made)).text
-
-
 def test_a_forged_cookie_is_ignored(stranger, made):
     stranger.cookies[settings.WORKER_COOKIE_NAME] = "forged"
     assert "Welcome back" not in stranger.get(join_page(made)).text
