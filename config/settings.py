@@ -273,11 +273,13 @@ RECONCILE_SECONDS = env.int("RECONCILE_SECONDS", 30, validate=at_least_one)
 # How often open rounds are synced with their platform, and how long its lists may be out of date.
 SYNC_SECONDS = env.int("SYNC_SECONDS", 60, validate=at_least_one)
 SYNC_LAG_SECONDS = env.int("SYNC_LAG_SECONDS", 120, validate=validate.Range(min=0))
+CHART_SECONDS = 300  # between two looks for charts that are due
 CELERY_BEAT_SCHEDULER = "core.work.scheduler:Clock"
 CELERY_BEAT_SCHEDULE = {
     "heartbeat": {"task": "core.tasks.heartbeat", "schedule": RECONCILE_SECONDS},
     "reconcile": {"task": "crowd.tasks.reconcile", "schedule": RECONCILE_SECONDS},
     "sync": {"task": "crowd.tasks.sync_rounds", "schedule": SYNC_SECONDS},
+    "charts": {"task": "console.tasks.keep_charts", "schedule": CHART_SECONDS},
     "likely matches": {"task": "evaluation.tasks.ask_likely_matches", "schedule": RECONCILE_SECONDS},
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")

@@ -42,7 +42,6 @@ from mitl.models import Annotator, Pool, Retrieval
 from mitl.search.store import delete_retrieval
 
 MAKES_CHART = "console.tasks.chart"
-COUNTS_PART = "console.tasks.round_part"
 
 
 class Collections(Thing):
@@ -257,18 +256,16 @@ class Jobs(Thing):
         return {"processes": [job.state] if job.state in (Job.State.QUEUED, Job.State.RUNNING) else []}
 
     def delete(self, job: Job, *, actor: str) -> list[StoredFile]:
-        """Delete a job that has ended, with the figures, the chart or the part of a page that it made."""
-        from console.charts.plots import CHARTED, chart_path  # slow to import, as what draws and measures is
+        """Delete a job that has ended, with the figures or the charts that it made."""
+        from console.charts.plots import CHARTED, OFFERED, chart_path  # slow to import, as what draws and measures is
         from console.leaderboard.benchmark_boards import figures_path
-        from console.trust.round_parts import part_path
 
         files = [figures_path(job)]
         params = job.params
         if job.task == MAKES_CHART:
             things = CHARTED[params["kind"]].filter(name=params["name"])
-            files += [chart_path(thing, params["subject"], params["annotator"]) for thing in things]
-        if job.task == COUNTS_PART:
-            files += [part_path(one, params["part"]) for one in Round.objects.filter(name=params["round"])]
+            subjects = OFFERED[params["kind"]]
+            files += [chart_path(thing, subject, params["annotator"]) for thing in things for subject in subjects]
         job.delete()
         for file in files:
             transaction.on_commit(partial(default_storage.delete, file))

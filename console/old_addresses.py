@@ -18,6 +18,8 @@ OLD_ADDRESSES: dict[str, str] = {
     "rounds/<slug:name>/payments/": "round_money",
     "rounds/<slug:name>/costs/": "round_money",
     "rounds/<slug:name>/audit/": "round_money",
+    "rounds/<slug:name>/effect/": "round_results",
+    "rounds/<slug:name>/estimates/": "round_results",
     "calls/": "rounds",
     "annotators/": "collections",
     "pools/": "collections",

@@ -49,7 +49,7 @@ TABS: Mapping[type[Model], tuple[Tab, ...]] = {
         Tab("Pairs", "round_pairs"),
         Tab("People", "round_people"),
         Tab("Money", "round_money"),
-        Tab("Results", "round_effect"),
+        Tab("Results", "round_results"),
     ),
     Version: (
         Tab("What is in it", "version"),

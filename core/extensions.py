@@ -76,7 +76,6 @@ STAFF_PAGES = (
     "console.review.urls",
     "console.rounds.urls",
     "console.tokens.urls",
-    "console.trust.urls",
     "console.upkeep.removals",
     "console.versions.urls",
     "console.webhooks.urls",

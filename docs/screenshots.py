@@ -48,8 +48,8 @@ STAFF = {
 COCO = {
     "coco-round": ["/rounds/coco-round/"],
     "coco-pool": ["/pools/coco-pool/"],
-    "coco-levels": ["/charts/round/coco-round/annotators/"],
-    "coco-positives": ["/charts/version/coco-v1/positives/"],
+    "coco-levels": ["/rounds/coco-round/results/?show=annotators"],
+    "coco-positives": ["/versions/coco-v1/trust/?show=positives"],
     "coco-ledger": ["/rounds/coco-round/money/"],
 }
 """The same of the round over COCO's captions. Pages of single pairs are left out: there are no pictures to show."""

@@ -12,6 +12,7 @@ from typing import Any
 from django.db.models import Max, QuerySet
 
 from annotation.models import ControlRuling, Decision
+from annotation.money.wages import was_played
 from annotation.work.standing import standing_of
 from core import clock
 from core.errors import CounterpartError
@@ -22,6 +23,7 @@ from core.site.version import software_version
 from dataset.models import Review, Version
 from evaluation.analyses import Findings, parameters_of, plain, subject_named
 from evaluation.models import Run
+from hits.judge_designs import JudgeDesign
 from hits.models import Round
 from hits.task_types import task_type_of
 from mitl.charts.drawing import Chart
@@ -39,6 +41,17 @@ class Plot:
 
 
 PLOTS = {
+    "stopping": Plot(
+        "Effect on models",
+        "Share of queries whose first item matches, mean of the directions. The intervals show how far unjudged HITs "
+        "can change the score on these queries; they hold at any number of looks. Items outside the pool count as no "
+        "match.",
+    ),
+    "live": Plot(
+        "Scores over the looks",
+        "Each model's score with its interval at looks that were fixed before the first answer. Queries count in the "
+        "random order in which they were drawn, so the audit may stop at any look.",
+    ),
     "workers": Plot(
         "Workers",
         "Workers by the number of HITs they did (ECCV Caption, table B.1): how many there are, what they submitted, "
@@ -104,7 +117,7 @@ PLOTS = {
 }
 OF_TASKS = ("determinate", "preference")  # charts with the names of their types of task, which are not about pairs
 OF_ANSWERS = ("workers", "annotators", "reasons", "agreement")
-OF_ROUNDS = (*OF_ANSWERS, "mimicry", "estimates", "calibration")
+OF_ROUNDS = ("stopping", "live", "estimates", *OF_ANSWERS, "mimicry", "calibration")
 OFFERED = {
     "round": (*OF_ROUNDS, *OF_TASKS),
     "version": ("positives", *OF_ANSWERS, "uncertainty"),
@@ -128,13 +141,15 @@ def offered(kind: str, charted: Charted) -> Sequence[str]:
     if isinstance(charted, Round):
         if not task_type_of(charted).on_pairs:
             return [one for one in OF_TASKS if one == charted.task]
-        return [one for one in OF_ROUNDS if one != "reasons" or charted.reasons]
+        is_audit = JudgeDesign.from_json(charted.summary.get("judge")).judge == "audit"
+        others = {"stopping" if is_audit else "live", *([] if charted.reasons else ["reasons"])}
+        return [one for one in OF_ROUNDS if one not in others]
     return OFFERED[kind]
 
 
 def parameters_of_chart(charted: Charted, subject: str, annotator: str = "") -> Parameters:
     """Return the parameters of the analysis that a chart shows, of ``annotator`` where it is of one."""
-    given: dict[str, Any] = {"round": charted.name}
+    given: dict[str, Any] = {"name" if subject in ("stopping", "live") else "round": charted.name}
     if isinstance(charted, Version) and subject in OF_ANNOTATORS:
         given = {"collection": charted.collection.name, "annotator": annotator or "A", "matches": charted.name}
     elif isinstance(charted, Version):
@@ -161,7 +176,7 @@ def state_of(charted: Charted, subject: str) -> str:
         parts.append(_newest(Decision.objects.filter(assignment__hit__round=charted)))
         parts.append(_newest(ControlRuling.objects.filter(control__round=charted)))
         parts.append(_newest(Review.objects.filter(collection=charted.pool.collection_id)))
-        if subject == "estimates":
+        if subject in ("estimates", "live"):
             parts.append(_newest(Run.objects.filter(collection=charted.pool.collection_id)))
     if isinstance(charted, Version) and subject not in OF_ANNOTATORS:
         parts.append(_newest(Review.objects.filter(collection=charted.collection_id)))
@@ -187,7 +202,7 @@ def _cell(value: Any) -> str:
 
 @dataclass(frozen=True)
 class MeasuredChart:
-    """A chart and the ``rows`` behind it, or the ``trouble``: why nothing can be drawn.
+    """A chart, the ``rows`` behind it, and what it says in sentences; or the ``trouble``: why nothing can be drawn.
 
     ``at`` is when it was made; it ``is_current`` while its data are the same.
     """
@@ -197,6 +212,7 @@ class MeasuredChart:
     trouble: str = ""
     rows: Rows = ()
     drawing: Chart | None = None
+    said: Sequence[str] = ()
 
 
 def measure_chart(charted: Charted, subject: str, annotator: str, *, progress: Progress) -> str:
@@ -211,6 +227,7 @@ def measure_chart(charted: Charted, subject: str, annotator: str, *, progress: P
     else:
         kept["rows"] = plain([dict(row) for row in findings.rows])
         kept["drawing"] = asdict(findings.chart)
+        kept["said"] = [*findings.said]
     write_json(chart_path(charted, subject, annotator), kept)
     return trouble
 
@@ -226,7 +243,8 @@ def stored_chart(charted: Charted, subject: str, annotator: str) -> MeasuredChar
         return MeasuredChart(at, is_current, trouble=trouble)
     if "drawing" not in kept:  # earlier versions stored a drawing in fixed sizes
         return None
-    return MeasuredChart(at, is_current, rows=kept["rows"], drawing=Chart.from_json(kept["drawing"]))
+    drawing = Chart.from_json(kept["drawing"])
+    return MeasuredChart(at, is_current, rows=kept["rows"], drawing=drawing, said=kept["said"])
 
 
 def stored_rows(charted: Charted, subject: str) -> Rows:
@@ -240,3 +258,16 @@ def chart_path(charted: Charted, subject: str, annotator: str) -> str:
     """Return where a chart is in the storage."""
     parts = [type(charted).__name__.lower(), str(charted.pk), subject, *([annotator] if annotator else [])]
     return f"charts/{'-'.join(parts)}.json"
+
+
+def annotators_of(subject: str) -> list[str]:
+    """Return the annotators that a chart can be of; none where it is of no single one."""
+    kinds = OF_ANNOTATORS.get(subject, ())
+    return list(Annotator.objects.filter(kind__in=kinds).values_list("name", flat=True)) if kinds else []
+
+
+def has_simulated(charted: Charted) -> bool:
+    """Whether programs gave some of the answers behind the charts."""
+    if isinstance(charted, Version):
+        return bool(charted.manifest["counts"]["simulated_votes"])
+    return isinstance(charted, Round) and was_played(charted)

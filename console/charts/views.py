@@ -1,112 +1,53 @@
-"""The charts of rounds, versions and pools: a page each, and files to download."""
+"""The results of a round, and the charts of rounds, versions and pools: where they are, their files, counting again."""
 
-from typing import Any
 from urllib.parse import urlencode
 
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, redirect, render
-from django.template.loader import render_to_string
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
 
-from annotation.money.wages import was_played
-from console.charts.plots import (
-    CHARTED,
-    OF_ANNOTATORS,
-    OFFERED,
-    PLOTS,
-    Charted,
-    offered,
-    parameters_of_chart,
-    state_of,
-    stored_chart,
-    table_of,
-)
-from console.jobs import jobs_of_chart, start_chart
+from console.charts.chart_jobs import start_charts
+from console.charts.plots import CHARTED, OFFERED, Charted, annotators_of, offered, stored_chart
 from console.permissions import StaffRequest, members_only, researchers_only
-from core.models import Job
-from dataset.models import Version
-from dataset.secret_controls import has_role
+from console.places import show
+from console.rounds.schemas import round_or_404
 from evaluation.analyses import csv_text
-from hits.models import Round
 from mitl.charts.drawing import chart_bytes
-from mitl.models import Annotator
 
 TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf", "csv": "text/csv"}
+PLACES = {"round": "round_results", "version": "version_trust", "pool": "pool"}
+"""What charts are of → the page that shows them."""
 
 
 @members_only.reads
-def chart(request: StaffRequest, kind: str, name: str, subject: str) -> HttpResponse:
-    """A chart with the figures behind it, its files, and the command that says the same; ``?annotator=`` chooses one
-    where it is of one. Where its data changed since, a visit of a researcher or reviewer starts a job that makes a new
-    one."""
-    charted = _charted_or_404(kind, name, subject)
-    annotators = _annotators(subject)
-    context = _part(request, kind, charted, subject) | {
-        "simulated": _has_simulated(charted),
-        "tabs": [(one, PLOTS[one].title) for one in offered(kind, charted)],
-        "annotators": annotators,
-    }
-    is_wanted = not (context["chart"] and context["chart"].is_current) and not context["stopped"]
-    # A chart of an annotator opens a network: a person starts its job with the button.
-    if is_wanted and has_role(request.user) and subject not in OF_ANNOTATORS:
-        context["job"] = start_chart(kind, charted, subject, context["annotator"], by=request.user)
-    return render(request, "console/charts/chart.html", context)
+def round_results(request: HttpRequest, name: str) -> HttpResponse:
+    """What a round says: its counts of votes, and its charts; ``?show=`` chooses one."""
+    found = round_or_404(name)
+    return show(request, "console/charts/results.html", found, {"aggregations": found.aggregations.all()})
 
 
 @members_only.reads
-@never_cache
-def chart_live(request: HttpRequest, kind: str, name: str, subject: str) -> JsonResponse:
-    """Polled by live.js while a job makes the chart: whether it still does, and the part of the page with the chart."""
-    context = _part(request, kind, _charted_or_404(kind, name, subject), subject)
-    html = render_to_string("console/charts/_chart.html", context, request)
-    return JsonResponse({"live": bool(context["job"] and context["job"].is_live), "html": html})
-
-
-def _part(request: HttpRequest, kind: str, charted: Charted, subject: str) -> dict[str, Any]:
-    """Return the chart as it was made last and its job; the job has ``stopped`` where it failed on the same data."""
-    plot = PLOTS[subject]
-    annotators = _annotators(subject)
-    annotator = _annotator(request, annotators)
-    made = stored_chart(charted, subject, annotator)
-    job = jobs_of_chart(kind, charted, subject, annotator).first()
-    ended_badly = (Job.State.FAILED, Job.State.CANCELLED)
-    options = parameters_of_chart(charted, subject, annotator).as_options()
-    context: dict[str, Any] = {
-        "kind": kind,
-        "charted": charted,
-        "subject": subject,
-        "forms": list(TYPES),
-        "plot": plot,
-        "annotator": annotator,
-        "chosen": f"?{urlencode({'annotator': annotator})}" if annotator else "",
-        "command": f"python manage.py analyse {subject} {options}",
-        "chart": made,
-        "job": job,
-        "stopped": job and job.state in ended_badly and job.params.get("state") == state_of(charted, subject),
-        "can_measure": bool(annotator) or subject not in OF_ANNOTATORS,
-    }
-    if made and made.drawing:
-        context["heads"], context["rows"] = table_of(made.rows)
-    return context
+def chart(request: HttpRequest, kind: str, name: str, subject: str) -> HttpResponse:
+    """Lead to a chart on the page of its thing."""
+    _charted_or_404(kind, name, subject)
+    return redirect(_place_of(kind, name, show=subject, annotator=_annotator(request, subject)))
 
 
 @researchers_only.acts
-def chart_measure(request: StaffRequest, kind: str, name: str, subject: str) -> HttpResponse:
-    """Start the job that makes a chart: of an annotator, or again after it failed."""
-    charted = _charted_or_404(kind, name, subject)
-    annotator = _annotator(request, _annotators(subject))
-    if subject in OF_ANNOTATORS and not annotator:
-        raise Http404
-    start_chart(kind, charted, subject, annotator, by=request.user)
-    return redirect(f"{reverse('chart', args=[kind, name, subject])}?{urlencode({'annotator': annotator})}")
+def chart_measure(request: StaffRequest, kind: str, name: str) -> HttpResponse:
+    """Start the job that counts charts again, or those of an annotator, and come back."""
+    charted: Charted = get_object_or_404(CHARTED.get(kind, CHARTED["pool"].none()), name=name)
+    subject = request.POST.get("show", "")
+    annotator = _annotator(request, subject)
+    start_charts(kind, charted, annotator, by=request.user)
+    return redirect(_place_of(kind, name, show=subject, annotator=annotator))
 
 
 @members_only.reads
 def chart_file(request: HttpRequest, kind: str, name: str, subject: str, form: str) -> HttpResponse:
     """A chart as SVG, PNG or PDF on white ground, or its figures as CSV, as it was made last."""
     charted = _charted_or_404(kind, name, subject)
-    annotator = _annotator(request, _annotators(subject))
+    annotator = _annotator(request, subject)
     made = stored_chart(charted, subject, annotator)
     if form not in TYPES or made is None or not made.drawing:
         raise Http404
@@ -125,22 +66,15 @@ def _charted_or_404(kind: str, name: str, subject: str) -> Charted:
     return charted
 
 
-def _has_simulated(charted: Charted) -> bool:
-    """Whether programs gave some of the answers behind it."""
-    if isinstance(charted, Version):
-        return bool(charted.manifest["counts"]["simulated_votes"])
-    return isinstance(charted, Round) and was_played(charted)
-
-
-def _annotators(subject: str) -> list[str]:
-    """Return the annotators that the chart can be of; none where it is of no single one."""
-    kinds = OF_ANNOTATORS.get(subject, ())
-    return list(Annotator.objects.filter(kind__in=kinds).values_list("name", flat=True)) if kinds else []
-
-
-def _annotator(request: HttpRequest, names: list[str]) -> str:
-    """Return the annotator that was asked for, or the first."""
+def _annotator(request: HttpRequest, subject: str) -> str:
+    """Return the annotator that was asked for, or the first; empty for a chart of no single annotator."""
+    names = annotators_of(subject)
     asked = request.POST.get("annotator") or request.GET.get("annotator")
     if asked and asked not in names:
         raise Http404
     return asked or (names[0] if names else "")
+
+
+def _place_of(kind: str, name: str, **chosen: str) -> str:
+    query = urlencode({key: value for key, value in chosen.items() if value})
+    return f"{reverse(PLACES[kind], args=[name])}?{query}#charts"

@@ -10,10 +10,11 @@ from urllib.parse import urlencode
 from django.db.models import F, Model
 from django.urls import reverse
 
-from console.jobs import chart, round_part, trust
+from console.charts.chart_jobs import chart
+from console.charts.views import PLACES
+from console.jobs import trust
 from console.leaderboard.benchmark_boards import measure_rankings
 from console.places import page_of
-from console.trust.round_parts import PARTS
 from console.upload_jobs import add_annotator, import_collection, look_at_import
 from core.models import Job
 from corpus.models import Collection
@@ -126,16 +127,8 @@ def _to_launch(job: Job) -> JobLink | None:
     return JobLink(f"Go on with round {draft}", reverse("round_consent", args=[draft.name]))
 
 
-def _to_chart(job: Job) -> JobLink:
-    place = [job.params[name] for name in ("kind", "name", "subject")]
-    return JobLink("Chart", f"{reverse('chart', args=place)}?{urlencode({'annotator': job.params['annotator']})}")
-
-
-def _to_part(job: Job) -> JobLink:
-    part = job.params["part"]
-    page, _, queries = part.partition("-")
-    chosen = f"?queries={queries}" if queries else ""
-    return JobLink(PARTS[part].title, reverse(f"round_{page}", args=[job.params["round"]]) + chosen)
+def _to_charts(job: Job) -> JobLink:
+    return JobLink(f"Charts of {job.params['name']}", reverse(PLACES[job.params["kind"]], args=[job.params["name"]]))
 
 
 def _to_export(job: Job) -> JobLink:
@@ -182,6 +175,5 @@ _BY_TASK: Mapping[str, Leading] = {
     export.name: _to_export,
     clean_up.name: _to(Collection, param="collection", page="queue"),
     register.name: _to(Collection, param="collection", page="leaderboard"),
-    chart.name: _to_chart,
-    round_part.name: _to_part,
+    chart.name: _to_charts,
 }

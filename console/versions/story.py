@@ -7,7 +7,6 @@ from typing import Any
 
 from django.utils.safestring import SafeString, mark_safe
 
-from console.charts.score_charts import rank_chart
 from console.kept_figures import kept_if_slow
 from console.rounds.figures import level_bar
 from console.trust.trust_figures import stored_trust, trust_sentences
@@ -22,6 +21,7 @@ from evaluation.scores.leaderboard import board_of
 from evaluation.scores.moves import ranks_of
 from hits.question import Level
 from mitl.charts.drawing import Chart
+from mitl.charts.lines import rank_chart
 from mitl.models import Direction
 
 METRIC = "R@1"

@@ -30,13 +30,15 @@ from mitl.charts.drawing import Chart
 class Findings:
     """The result of an analysis: ``figures`` (for JSON), a text, a chart, and ``rows`` (for CSV).
 
-    The rows have the same names each; None and NaN are empty cells.
+    The rows have the same names each; None and NaN are empty cells. ``said`` are the sentences of the text that a page
+    shows above the chart.
     """
 
     figures: dict[str, Any]
     text: str
     chart: Chart
     rows: Sequence[Mapping[str, Any]]
+    said: Sequence[str] = ()
 
 
 def helps() -> dict[str, str]:

@@ -43,6 +43,7 @@ def analyse(parameters: EstimatesParameters, *, progress: Progress) -> Findings:
     figures: dict[str, list[Any]] = {name: [] for name in ("estimates", "differences", "judges", "guards")}
     sides: list[Sequence[ModelEstimate]] = []
     texts: list[str] = []
+    said: list[str] = []
     for whole in queries_for(round, parameters, progress=progress):
         progress("estimating", 0, None)
         found = scores_of(whole, parameters)
@@ -50,11 +51,12 @@ def analyse(parameters: EstimatesParameters, *, progress: Progress) -> Findings:
         judges = machine_judges(whole, parameters.metrics[0])
         sides.append(found.models)
         texts.append(_text(found, judges, guards))
+        said += [*_about(found), *_answers(found)]
         rows: tuple[Sequence[Any], ...] = (found.models, found.differences, judges, guards)
         for kept, side in zip(figures.values(), rows, strict=True):
             kept += plain([one.row() for one in side])
     chart = _chart(round, sides, parameters.metrics)
-    return Findings({"round": round.name, **figures}, "\n\n".join(texts), chart, figures["estimates"])
+    return Findings({"round": round.name, **figures}, "\n\n".join(texts), chart, figures["estimates"], said)
 
 
 def _chart(round: Round, sides: Sequence[Sequence[ModelEstimate]], metrics: Sequence[str]) -> Chart:
@@ -80,13 +82,21 @@ def _source(one: ModelEstimate) -> str:
     return f"{kind} of the {one.estimate.estimand}, {one.judged:.0%} of the pairs judged"
 
 
-def _text(found: RoundEstimates, judges: Sequence[MachineJudge], guards: Sequence[ModelGuard]) -> str:
+def _about(found: RoundEstimates) -> list[str]:
+    """Say what the scores of a direction rest on."""
     one = found.models[0]
-    lines = [f"{Direction(one.direction).label}: {_source(one)}.", *describe_limits(found.models)]
-    answers = [f"{step.metric}: {step}" for step in found.differences]
+    return [f"{Direction(one.direction).label}: {_source(one)}.", *describe_limits(found.models)]
+
+
+def _answers(found: RoundEstimates) -> list[str]:
+    """Say of neighbours in the ranking whether one is above the other."""
+    return [f"{step.metric}: {step}" for step in found.differences]
+
+
+def _text(found: RoundEstimates, judges: Sequence[MachineJudge], guards: Sequence[ModelGuard]) -> str:
     parts = [
-        "\n".join([*lines, scores_table(found.models)]),
-        "\n".join([NEIGHBOURS, *answers]) if answers else "",
+        "\n".join([*_about(found), scores_table(found.models)]),
+        "\n".join([NEIGHBOURS, *_answers(found)]) if found.differences else "",
         _judges_text(judges) if judges else "",
         _guards_text(guards) if guards else "",
     ]

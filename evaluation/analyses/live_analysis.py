@@ -27,7 +27,8 @@ def analyse(parameters: LiveAnalysisParameters, *, progress: Progress) -> Findin
     """Measure the audit at its looks. Raises CounterpartError as ``measure_live`` does."""
     round = Round.objects.select_related("pool__collection", "pool__sample").named(parameters.name)
     live = measure_live(round, parameters, progress=progress)
-    return Findings(_figures(live), _text(live), live_chart(live), _rows(live))
+    said = [*map(state_text, live.directions), likely_text(live), stop_text(live)]
+    return Findings(_figures(live), _text(live), live_chart(live), _rows(live), [*filter(None, said)])
 
 
 def live_chart(live: LiveEstimates) -> Chart:
@@ -79,11 +80,16 @@ def _given_up(side: LiveDirection) -> str:
 
 def _text(live: LiveEstimates) -> str:
     parts = [_side_text(live, side) for side in live.directions]
-    if live.likely:
-        parts.append(f"Likely matches: {live.likely.said} {live.likely.enough}".rstrip())
+    if likely := likely_text(live):
+        parts.append(likely)
     if stop := stop_text(live):
         parts.append(f"Stop here: {stop}")
     return "\n\n".join(parts)
+
+
+def likely_text(live: LiveEstimates) -> str:
+    """Say how many of the likely matches are judged; empty in a round that does not ask for them."""
+    return f"Likely matches: {live.likely.said} {live.likely.enough}".rstrip() if live.likely else ""
 
 
 def state_text(side: LiveDirection) -> str:

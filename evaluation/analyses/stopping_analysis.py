@@ -1,6 +1,6 @@
 """Stopping: whether a round's judgments have settled the ranking of models, and where it could have stopped."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -12,8 +12,9 @@ from core.text import counted
 from evaluation.analyses import Findings, shown, text_table
 from evaluation.live_effect import Effect, EffectParameters, Moment, measure_effect
 from hits.models import Round
+from mitl.charts.bars import interval_chart
 from mitl.charts.drawing import Chart
-from mitl.charts.lines import line_chart
+from mitl.charts.lines import rank_chart
 
 HELP = "Whether a round's judgments have settled the ranking of the models; where a finished round could have stopped."
 
@@ -29,7 +30,7 @@ def analyse(parameters: StoppingParameters, *, progress: Progress) -> Findings:
     effect = measure_effect(Round.objects.named(parameters.name), parameters, progress=progress)
     if parameters.check and not effect.is_settled:
         raise CounterpartError(_verdict(effect))
-    return Findings(_figures(effect), _text(effect), _chart(effect), _rows(effect))
+    return Findings(_figures(effect), _text(effect), _chart(effect), _rows(effect), _said(effect))
 
 
 def _figures(effect: Effect) -> dict[str, Any]:
@@ -80,16 +81,22 @@ def _verdict(effect: Effect) -> str:
     return f"The {wanted} of round {effect.round} is open after {counted(effect.last.look.hits, 'HIT')}: {unclear}."
 
 
-def _text(effect: Effect) -> str:
-    lines = [_verdict(effect), *filter(None, [effect.gap])]
-    if effect.last is None:
-        return "\n".join(lines)
-    if saving := effect.saving:
-        lines.append(
+def _said(effect: Effect) -> list[str]:
+    """Say whether the ranking is settled, what keeps HITs from counting, and what stopping there saves."""
+    said = [_verdict(effect), *filter(None, [effect.gap])]
+    if effect.last and (saving := effect.saving) and saving.hits:
+        said.append(
             f"Stopping there saves {counted(saving.hits, 'HIT')}: {saving.answer_sets:,} answer sets, "
             f"${saving.dollars}."
         )
-        lines.append(_outcome(effect))
+        said.append(_outcome(effect))
+    return said
+
+
+def _text(effect: Effect) -> str:
+    lines = _said(effect)
+    if effect.last is None:
+        return "\n".join(lines)
     unpooled = dict(zip(effect.models, effect.unpooled.tolist(), strict=True))
     scores = [
         [
@@ -129,15 +136,16 @@ def _rows(effect: Effect) -> list[dict[str, Any]]:
 
 
 def _chart(effect: Effect) -> Chart:
-    values = [
-        {"line": model, "x": moment.look.hits, "y": 100 * float(moment.look.scores[place])}
-        for place, model in enumerate(effect.models)
-        for moment in effect.looks
+    """Draw the scores at the last look with their intervals, and the ranks at each look."""
+    scores = [
+        {"name": row["model"], **{name: 100 * row[name] for name in ("low", "high")}, "value": 100 * row["score"]}
+        for row in (effect.last.scores if effect.last else [])
     ]
-    widths = [
-        {"line": model, "x": moment.look.hits, "y": 50 * float(moment.look.high[place] - moment.look.low[place])}
-        for place, model in enumerate(effect.models)
-        for moment in effect.looks
-    ]
-    panels = {"scores so far, percent": values, "half the width of their intervals, points": widths}
-    return line_chart(_verdict(effect), f"Round {effect.round}", panels, x="HITs judged", y="")
+    looks = [f"{moment.look.hits:,}" for moment in effect.looks]
+    ranks: dict[str, dict[str, int]] = {row["name"]: {} for row in scores}
+    for name, moment in zip(looks, effect.looks, strict=True):
+        for place, row in enumerate(moment.scores, 1):
+            ranks[row["model"]][name] = place
+    chart = interval_chart(_verdict(effect), f"Round {effect.round}", {"scores so far": scores}, "percent")
+    over_time = rank_chart(looks, ranks, "HITs judged")
+    return replace(chart, panels=[*chart.panels, *over_time.panels], per_line=2)

@@ -132,14 +132,16 @@ def _truth_line(share: float, height: float, truth: float) -> str:
 
 def _whisker(row: Mapping[str, Any], scale: Scale) -> RowOfMarks:
     ends = [row[end] for end in ("low", "high") if row[end] is not None and not isnan(row[end])]
-    figure = row.get("figure") or "–".join(map(_figure, ends)) or _figure(row["value"])
+    interval = "–".join(dict.fromkeys(map(_figure, ends))) if ends else ""
+    value = _figure(row["value"])
+    figure = row.get("figure") or " ".join(dict.fromkeys([value, *filter(None, [interval])]))
     middle = ROW / 2
     marks = ""
     if len(ends) == 2:
         low, high = (across(scale.share(end)) for end in ends)
         marks = element("line", x1=low, x2=high, y1=middle, y2=middle, stroke="accent", stroke_width=2)
     marks += element("circle", cx=across(scale.share(row["value"])), cy=middle, r=4.5, fill="accent")
-    tip = f"{row['name']}: {row.get('figure') or ' '.join([_figure(row['value']), f'({figure})' if ends else ''])}"
+    tip = f"{row['name']}: {figure}"
     # A mark as wide as the row is easy to hit with a pointer.
     target = element("rect", x=0, y=0, width="100%", height=ROW, fill="none", pointer_events="all")
-    return RowOfMarks(row["name"], element("g", target + marks, tip=tip.strip()), figure)
+    return RowOfMarks(row["name"], element("g", target + marks, tip=tip), figure)

@@ -15,6 +15,7 @@ from mitl.charts.scales import Scale, linear, logarithmic, ordinal, tick_text
 
 LONGEST_NAME = 16
 HEIGHT = 190
+RANK = 30  # pixels between two ranks
 LETTERS = 14  # pixels between the names of two lines
 
 Values = Sequence[Mapping[str, Any]]
@@ -223,6 +224,26 @@ def look_chart(title: str, subtitle: str, panels: Mapping[str, Values], x: str, 
         ]
         drawn.append(line_panel(name, lines, Plane(ordinal(looks), linear(ends, zero=False)), x, y))
     return Chart(title, subtitle, drawn, per_line=2)
+
+
+def rank_chart(columns: Sequence[str], ranks: Mapping[str, Mapping[str, int]], x: str) -> Chart:
+    """Draw the rank of each model in each column, the first place on top: lines that cross where ranks change.
+
+    Args:
+        columns: versions, metrics or looks, in order.
+        ranks: model → column → rank, 1 being the first.
+        x: title of the columns.
+    """
+    colours = coloured(list(ranks))
+    last = max((rank for one in ranks.values() for rank in one.values()), default=1)
+    places = Scale(-last - 0.5, -0.5, [(-rank, str(rank)) for rank in range(1, last + 1)])
+    plane = Plane(ordinal(columns), places, RANK * last)
+    lines = []
+    for model, one in ranks.items():
+        known = [(number, one[column], column) for number, column in enumerate(columns) if column in one]
+        points = [Point(at, -rank, tip=f"{model}, {column}: rank {rank}", size=5) for at, rank, column in known]
+        lines.append(Line(model, points, colours[model]))
+    return Chart("Ranks", "", [line_panel("ranks", lines, plane, x, "")])
 
 
 def _tip(value: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from django.db import transaction
 from django.http import HttpResponse
-from django.test import Client, TestCase
+from django.test import TestCase
 
 from annotation.models import Assignment
 from annotation.work.answers import Answer
@@ -134,12 +134,12 @@ def random_rankings(collection: Collection, seed: int = 0) -> bytes:
 
 @pytest.fixture
 def charted(researcher):
-    """Open a chart and have its job run; the page that is seen then."""
-    return partial(counted, researcher)
+    """Have the charts of a thing counted by their job, and open one of them; the page that is seen then."""
 
+    def count(address: str, **fields: str) -> HttpResponse:
+        _, kind, name, subject = address.strip("/").split("/")
+        with TestCase.captureOnCommitCallbacks(execute=True):
+            answer = researcher.post(f"/charts/{kind}/{name}/measure", {"show": subject, **fields})
+        return researcher.get(answer.url)
 
-def counted(client: Client, address: str) -> HttpResponse:
-    """Open a page whose figures a job counts, and have the job run; the page that is seen then."""
-    with TestCase.captureOnCommitCallbacks(execute=True):
-        client.get(address)
-    return client.get(address)
+    return count

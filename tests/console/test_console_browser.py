@@ -63,7 +63,7 @@ PAGES = [
     "/collections/zoo/leaderboard/?version=v1&metric=R@1",
     "/runs/{run}/",
     "/activity/",
-    "/charts/round/done/workers/",
+    "/rounds/done/results/?show=workers",
     "/rounds/draft/publish/?on=mturk:emulator",
     "/rounds/there/",
     "/rounds/draft/judgments/",

@@ -10,11 +10,8 @@ from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Assignment, Payment, Worker
 from console.charts.plots import measure_chart
-from console.jobs import chart
 from core.events import record_each
-from core.models import Job
 from core.progress import silent
-from core.work import jobs
 from hits.models import Item, Round, Seat
 from mitl.models import Pool, Proposal
 from tests.browser import barriers_in_light_and_dark
@@ -92,22 +89,10 @@ def test_nothing_moves_while_scripts_are_late(wide, open_page, live_server):
     assert max(moved.values()) < 0.05, moved
 
 
-def test_a_chart_takes_its_place_when_it_is_ready_and_moves_nothing(wide, page, live_server, monkeypatch):
-    monkeypatch.setattr(jobs, "send", lambda job: None)
-    log_in(page, live_server.url)
-    page.add_init_script(WATCH)
-    page.goto("/charts/round/round-1/workers/")
-    expect(page.get_by_role("link", name="being made")).to_be_visible()
-    chart(str(Job.objects.get().pk))
-    expect(page.get_by_role("region", name="Chart: Workers").get_by_role("img")).to_be_visible()
-    expect(page.get_by_role("link", name="being made")).to_have_count(0)
-    assert page.evaluate("window.moved") < 0.05
-
-
 def overflowing(page: Page) -> list[str]:
     """Name the charts that are wider than their card, and the tables of figures in colours that are cut off."""
     return page.evaluate(
-        """() => [...document.querySelectorAll(".plot, .scroll:has(.heat)")]
+        """() => [...document.querySelectorAll(".plane, .scroll:has(.heat)")]
         .filter((one) => one.scrollWidth > one.clientWidth || !one.querySelector("svg, .heat").checkVisibility())
         .map((one) => `${one.ariaLabel}: ${one.scrollWidth} in ${one.clientWidth}`)"""
     )
@@ -121,7 +106,7 @@ def test_charts_fit_their_cards_at_every_width(wide, page, live_server):
     log_in(page, live_server.url)
     for path in ("/pools/pool/", *(f"/charts/{kind}/{thing.name}/{subject}/" for kind, thing, subject in charts)):
         page.goto(path)
-        expect(page.locator(".plot svg, .heat").first).to_be_visible()
+        expect(page.locator(".plane svg, .heat").first).to_be_visible()
         for width in WIDTHS:
             page.set_viewport_size({"width": width, "height": 900})
             assert overflowing(page) == [], f"{path} at {width}"

@@ -205,7 +205,7 @@ def test_the_page_of_the_round_draws_the_estimates(audit, researcher):
     ]
     assert len(findings.rows) == 18
     measure_chart(audit, "estimates", "", progress=silent)
-    assert "mAP@R" in researcher.get("/charts/round/audit/estimates/").text
+    assert "mAP@R" in researcher.get("/rounds/audit/results/?show=estimates").text
 
 
 plans = partial(output_of, "plan")

@@ -60,7 +60,7 @@ def test_bars_are_in_the_order_given_with_their_parts(tmp_path):
 def test_an_interval_is_a_line_around_its_dot_and_a_truth_has_its_place():
     rows = [{"name": "a", "value": 0.5, "low": 0.4, "high": 0.6, "truth": 0.45}]
     (panel,) = interval_chart("", "", {"one": [*rows, {"name": "b", "value": 0.5, "low": nan, "high": nan}]}, "").panels
-    assert panel.label == "one; known: 0.45; a: 0.5 (0.4–0.6); b: 0.5"
+    assert panel.label == "one; known: 0.45; a: 0.5 0.4–0.6; b: 0.5"
     assert 'x1="0%" x2="100%" y1="13" y2="13"' in panel.area  # the interval is the whole scale
 
 
