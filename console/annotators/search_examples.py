@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from core.files.stored_files import local_copy, row_blocks
 from corpus.models import Caption, Collection, Image
-from mitl.models import Annotator, Direction, Retrieval
+from mitl.models import Direction, Retrieval
 from mitl.search.gallery import RankedLists, load_lists
 
 PLACES = 5
@@ -39,24 +39,6 @@ class SearchExample:
     places: list[ListPlace]
 
 
-@dataclass(frozen=True)
-class AnnotatorRow:
-    """The top of one annotator's list for a query; empty if the query was not part of its search."""
-
-    annotator: Annotator
-    places: list[ListPlace]
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """One query, its number from 0 among ``n_queries``, and each annotator's results (ECCV Caption, figure A.1)."""
-
-    query: Image | Caption
-    number: int
-    n_queries: int
-    rows: list[AnnotatorRow]
-
-
 def examples(retrieval: Retrieval, *, start: int, queries: int) -> dict[str, list[SearchExample]]:
     """Return ``queries`` examples for each direction, starting at query ``start``.
 
@@ -68,8 +50,10 @@ def examples(retrieval: Retrieval, *, start: int, queries: int) -> dict[str, lis
     }
 
 
-def compared(collection: Collection, direction: Direction, number: int) -> Comparison | None:
-    """Compare the annotators' newest searches on query ``number``, or on the last query if there are fewer.
+def compared(collection: Collection, direction: Direction, number: int) -> dict[str, Any] | None:
+    """Compare the annotators' newest searches on query ``number``, or on the last query if there are fewer: return the
+    ``query``, its ``number`` from 0 among ``n_queries``, and ``rows`` of an annotator with the top of its list, which
+    is empty if the query was not part of its search (ECCV Caption, figure A.1).
 
     Returns None if no annotator has searched the collection in this direction. Raises CounterpartError if lists are
     missing from storage.
@@ -88,8 +72,8 @@ def compared(collection: Collection, direction: Direction, number: int) -> Compa
     rows = []
     for annotator, ranked in by_annotator.items():
         shown = _examples(direction, ranked, np.flatnonzero(ranked.queries == query.pk)[:1])
-        rows.append(AnnotatorRow(annotator, shown[0].places if shown else []))
-    return Comparison(query, number, len(queries), rows)
+        rows.append((annotator, shown[0].places if shown else []))
+    return {"query": query, "number": number, "n_queries": len(queries), "rows": rows}
 
 
 def _examples(direction: Direction, lists: RankedLists, chosen: Any) -> list[SearchExample]:

@@ -32,7 +32,7 @@ from mitl.annotators import kind_of, kinds
 from mitl.models import Annotator, Direction, Pool
 from mitl.overlaps import Overlap, overlap
 from mitl.registration import Origin, set_origin
-from mitl.search.search_report import HEADS, notes_on, rows_of
+from mitl.search.search_report import notes_on
 from mitl.training.trainer import TrainParameters, open_training
 
 EXAMPLES = 4
@@ -54,7 +54,7 @@ def annotator(request: HttpRequest, name: str) -> HttpResponse:
     context: dict[str, Any] = {"retrievals": retrievals, "shown": shown, "start": start}
     context |= {"previous": max(0, start - EXAMPLES), "following": start + EXAMPLES}
     if shown:
-        context |= {"heads": HEADS, "report": rows_of(shown.report), "notes": notes_on(shown.report)}
+        context["notes"] = notes_on(shown.report)
         try:
             refuse_secret_pairs(shown.collection, request.user)
             context |= examples(shown, start=start, queries=EXAMPLES)

@@ -5,7 +5,7 @@ from typing import Any, cast
 from django import forms
 
 from annotation.people.qualification_tests import QualificationParameters
-from console.collections.sent_imports import CAPTION_UPLOADS, LIST_UPLOADS, MATCH_UPLOADS, NO_FILE, PICTURE_UPLOADS
+from console.collections.sent_imports import CAPTION_UPLOADS, MATCH_UPLOADS, NO_FILE, PICTURE_UPLOADS
 from console.fields import ParametersForm, UploadField
 from core.parameters import choices
 from corpus.collection_parameters import ImportParameters, MatchesParameters, SampleParameters
@@ -70,23 +70,15 @@ class MatchesForm(ParametersForm):
 
 
 class SampleForm(ParametersForm):
-    """A sample of queries: how many to draw of each kind, or lists of their ids."""
+    """A sample of queries: how many to draw of each kind."""
 
     act = SampleParameters
+    field_order = ("name", "seed", "images", "captions")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for things in ("images", "captions"):
-            drawn = self.fields[things].label
-            self.fields[things] = forms.IntegerField(min_value=0, required=False, label=drawn)
-            self.fields[f"{things}_list"] = UploadField(
-                suffixes=LIST_UPLOADS,
-                largest=LARGEST_LIST,
-                required=False,
-                label=f"or a list of {things.removesuffix('s')} ids",
-                help_text="An id a line, or a table with a column of them; used instead of the number.",
-            )
-        self.order_fields(("name", "seed", "images", "images_list", "captions", "captions_list"))
+            self.fields[things] = forms.IntegerField(min_value=0, label=self.fields[things].label, initial=0)
 
 
 class TestForm(ParametersForm):

@@ -29,7 +29,6 @@ LOOKING = "console.tasks.look_at_import"
 PICTURE_UPLOADS = ARCHIVES
 CAPTION_UPLOADS = (*CAPTIONS, *ARCHIVES)
 MATCH_UPLOADS = (*SUFFIXES, *ARCHIVES)
-LIST_UPLOADS = (".txt", ".csv", ".tsv", ".json", ".jsonl", ".parquet")
 IMPORT = ImportParameters.fields()
 MATCHES = MatchesParameters.fields()
 NO_FILE = "Choose a file of captions, or an archive of pictures, or both."

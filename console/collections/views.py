@@ -1,7 +1,7 @@
 """Collections: their images, captions, known matches and samples, imports into them; pictures and thumbnails."""
 
 import mimetypes
-from contextlib import ExitStack, nullcontext
+from contextlib import nullcontext
 from io import BytesIO
 from typing import Any
 from uuid import UUID
@@ -180,24 +180,17 @@ def samples(request: HttpRequest, name: str) -> HttpResponse:
     question="Which images and captions of {} are the queries?",
     button="Make the sample",
     form=lambda data, collection: SampleForm(data, initial=_suggested(collection)),
-    uploads=2 * LARGEST_LIST,
 )
 def sample(collection: Collection, chosen: Chosen, by: User) -> Landing:
-    with ExitStack() as opened:
-        lists = {
-            kind: opened.enter_context(local_upload(upload))
-            for kind in ("images", "captions")
-            if (upload := chosen[f"{kind}_list"])
-        }
-        made = sample_queries(
-            chosen["name"],
-            collection=collection,
-            images=lists.get("images", chosen["images"] or 0),
-            captions=lists.get("captions", chosen["captions"] or 0),
-            uncaptioned=chosen["uncaptioned"],
-            seed=chosen["seed"],
-            actor=by.get_username(),
-        )
+    made = sample_queries(
+        chosen["name"],
+        collection=collection,
+        images=chosen["images"],
+        captions=chosen["captions"],
+        uncaptioned=chosen["uncaptioned"],
+        seed=chosen["seed"],
+        actor=by.get_username(),
+    )
     return Landing(f"The sample {made} is made.", reverse("samples", args=[collection.name]))
 
 

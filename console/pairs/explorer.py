@@ -30,6 +30,7 @@ from hits.models import Round
 from mitl.models import Pool
 
 PLACES = {"pool": Pool, "round": Round, "version": Version}
+TABS = {"round": "round_pairs", "version": "version"}  # which the light table belongs to
 MOST_SELECTED = 100
 
 
@@ -137,6 +138,7 @@ def _page(request: HttpRequest, place: PairScope, trouble: str = "") -> HttpResp
     _refuse_secret(request, place)
     form = PairFilter(place, request.GET)
     context: dict[str, Any] = {"place": place, "form": form, "trouble": trouble, "blind": _is_blind(request)}
+    context["tab"] = TABS.get(place.kind)
     context |= {"selected": request.POST.getlist("pair"), "reason": request.POST.get("reason", "")}
     context["last"] = last_act(request, at=reverse("pairs", args=[place.kind, place.row.name]))
     context["why_no_percentage"] = " ".join({why_no_percentage(one.certainty): None for one in place.aggregations})

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from annotation.models import Assignment, Judgment
+from annotation.models import Judgment
 from annotation.work.control_records import Tally, tallies_of
 from annotation.work.judgments import answers_by, answers_on
 from annotation.work.pair_status import PairStatus, status_of
@@ -20,18 +20,6 @@ from hits.models import Round
 from hits.question import Level
 
 MOST_RELATED = 12
-
-
-@dataclass(frozen=True)
-class VoteLine:
-    """A judgment of the pair, and its worker's answers to controls."""
-
-    judgment: Judgment
-    controls: Tally
-
-    @property
-    def counts(self) -> bool:
-        return self.judgment.assignment.state == Assignment.State.ACCEPTED
 
 
 @dataclass(frozen=True)
@@ -78,11 +66,12 @@ def sheet_of(image: Image, caption: Caption) -> dict[str, Any]:
     }
 
 
-def _votes(image: Image, caption: Caption) -> list[VoteLine]:
+def _votes(image: Image, caption: Caption) -> list[tuple[Judgment, Tally]]:
+    """Return the judgments of the pair, each with its worker's answers to controls."""
     related = ("worker", "assignment__hit__round", "item__control")
     judgments = list(answers_on([image], [caption]).select_related(*related).order_by("pk"))
     tallies = tallies_of(answers_by([judgment.worker_id for judgment in judgments]))
-    return [VoteLine(judgment, tallies.get(judgment.worker_id, Tally())) for judgment in judgments]
+    return [(judgment, tallies.get(judgment.worker_id, Tally())) for judgment in judgments]
 
 
 def _statuses(image: Image, caption: Caption, pools: set[int]) -> list[tuple[Round, PairStatus]]:

@@ -112,7 +112,9 @@ def test_the_pages_show_a_collection_without_captions(bare, researcher):
         f"/images/{Image.objects.first().pk}/",
     ):
         assert researcher.get(address).status_code == 200
-    made = researcher.post("/collections/zoo/sample/", {"name": "s", "images": 3, "seed": 0, "uncaptioned": "on"})
+    made = researcher.post(
+        "/collections/zoo/sample/", {"name": "s", "images": 3, "captions": 0, "seed": 0, "uncaptioned": "on"}
+    )
     assert made.status_code == 302
     assert (
         researcher.post("/samples/s/captions/", follow=True).redirect_chain[-1][0]

@@ -25,25 +25,25 @@ def annotators(zoo):
 @pytest.mark.parametrize("direction", [I2T, T2I])
 def test_every_annotator_has_a_row_with_its_newest_lists(zoo, annotators, direction):
     shown = compared(zoo, direction, 1)
-    assert [row.annotator.name for row in shown.rows] == ["one", "two"]
-    for row, retrieval in zip(shown.rows, (annotators[1], annotators[2]), strict=True):
+    assert [annotator.name for annotator, _ in shown["rows"]] == ["one", "two"]
+    for (_, places), retrieval in zip(shown["rows"], (annotators[1], annotators[2]), strict=True):
         lists = load_lists(retrieval)[direction]
-        assert shown.query.pk == lists.queries[1]
-        assert [place.item.pk for place in row.places] == lists.items[1, :5].tolist()
+        assert shown["query"].pk == lists.queries[1]
+        assert [place.item.pk for place in places] == lists.items[1, :5].tolist()
 
 
 def test_an_annotator_that_was_not_asked_has_an_empty_row(zoo, annotators):
     some = make_sample(zoo, "some")
     some.captions.set(zoo.captions.all()[4:])
     make_retrieval(annotators[1].annotator, some)
-    rows = compared(zoo, T2I, 0).rows
-    assert [len(row.places) for row in rows] == [0, 5]
+    rows = compared(zoo, T2I, 0)["rows"]
+    assert [len(places) for _, places in rows] == [0, 5]
 
 
 def test_past_the_end_is_the_last_query(zoo, annotators):
     shown = compared(zoo, T2I, 999)
-    assert (shown.number, shown.n_queries) == (11, 12)
-    assert shown.query.pk == np.max(load_lists(annotators[0])[T2I].queries)
+    assert (shown["number"], shown["n_queries"]) == (11, 12)
+    assert shown["query"].pk == np.max(load_lists(annotators[0])[T2I].queries)
 
 
 def test_the_page_leads_from_query_to_query(researcher, zoo, annotators):
