@@ -93,6 +93,8 @@ class PairFilter(forms.Form):
     def __init__(self, place: PairScope, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.place = place
+        for name in ("text", "sure"):
+            self.fields[name].widget.attrs["placeholder"] = self.fields[name].label
         self.fields["image"] = _by_key(place.collection.images, "Picture")
         self.fields["caption"] = _by_key(place.collection.captions, "Caption")
         if place.kind != "round":

@@ -8,6 +8,7 @@ const panel = document.getElementById("trail");
 const notice = document.querySelector("[data-trouble]");
 const reviews = form?.querySelector(".conclude");
 const UNREACHED = "Not saved: the server could not be reached. Try again.";
+const UNLOADED = "The trail could not be loaded. Press T again.";
 const pairs = () => [...form.querySelectorAll("[data-pair]")];
 let current = null; // The pair that had the focus last.
 let sending = Promise.resolve(); // Reviews are sent one after another, so that the last one is the one to undo.
@@ -41,7 +42,6 @@ const stepDown = (by) => {
 
 const showTrail = async (pair) => {
   const address = pair.querySelector("a.pair").pathname;
-  const trail = panel.querySelector("[data-trail]");
   panel.dataset.of = pair.dataset.pair;
   panel.querySelector("[data-open]").href = address;
   panel.showPopover();
@@ -49,8 +49,8 @@ const showTrail = async (pair) => {
   const html = answer?.ok && !answer.redirected ? await answer.text() : "";
   if (panel.dataset.of !== pair.dataset.pair) return; // Another one was chosen meanwhile.
   const page = new DOMParser().parseFromString(html, "text/html");
-  const parts = ["#shown", "#known"].map((part) => page.querySelector(part)).filter(Boolean);
-  trail.replaceChildren(...(parts.length ? parts : ["The trail could not be loaded. Press T again."]));
+  panel.querySelector("[data-shown]").replaceChildren(page.getElementById("shown") ?? UNLOADED);
+  panel.querySelector("[data-known]").replaceChildren(page.getElementById("known") ?? "");
 };
 
 const toggleTrail = () => {
