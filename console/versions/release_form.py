@@ -13,15 +13,18 @@ from corpus.matches import sources_of
 from corpus.models import Collection, Match, Sample
 from crowd.posting.publication import BEGUN
 from dataset.models import Version
-from dataset.releases.credits import Credits, authors_of, credits_of
-from dataset.releases.provenance import refuse_mixed_tasks, refuse_unfinished
-from dataset.releases.release_parameters import MergeParameters, ReleaseParameters
-from dataset.versions.merging import check_sources, parse_merge, refuse_foreign
+from dataset.releases.credits import authors_of, credits_of
+from dataset.releases.release import check_release
+from dataset.releases.release_parameters import ReleaseParameters
 from hits.models import Round
 from hits.task_types import ON_PAIRS
 
-CITED = ("version", "title", "authors", "licence")
-COUNTED = ("rounds", "queries")
+SECTIONS = {
+    "cited": ("version", "title", "authors", "licence"),
+    "details": ("description", "url", "contact", "citation"),
+    "counted": ("rounds", "queries"),
+    "policies": ("merge", "positive_levels", "method", "ties", "precedence", "partial", "mixed_tasks"),
+}
 HELP = {
     "rounds": "Published rounds, whose votes are counted together. Without one, a version holds the sources alone.",
     "positive_levels": "The answers that make a pair a match.",
@@ -34,7 +37,7 @@ HELP = {
 
 
 class ReleaseForm(ParametersForm):
-    """How to cite a version, then what counts in it. ``address_of`` returns the public address of a name."""
+    """How to cite a version, and what counts in it. ``address_of`` returns the public address of a name."""
 
     act = ReleaseParameters
     parameters: ReleaseParameters
@@ -49,25 +52,10 @@ class ReleaseForm(ParametersForm):
         choose(self, "rounds", forms.ModelMultipleChoiceField(begun, required=False, widget=boxes))
         for name, text in HELP.items():
             self.fields[name].help_text = text
-        if not self.is_bound and self.get_initial_for_field(self.fields["merge"], "merge") is None:
-            self.initial["merge"] = Match.ORIGINAL
+        self.fields["merge"].initial = Match.ORIGINAL
 
-    @property
-    def cited(self) -> list[forms.BoundField]:
-        return [self[name] for name in CITED]
-
-    @property
-    def more_cited(self) -> list[forms.BoundField]:
-        return [self[name] for name in Credits.form_fields() if name not in CITED]
-
-    @property
-    def counted(self) -> list[forms.BoundField]:
-        return [self[name] for name in COUNTED]
-
-    @property
-    def policies(self) -> list[forms.BoundField]:
-        names = (*(name for name in MergeParameters.form_fields() if name not in COUNTED), "precedence")
-        return [self[name] for name in (*names, "partial", "mixed_tasks")]
+    def sections(self) -> dict[str, list[forms.BoundField]]:
+        return {section: [self[name] for name in names] for section, names in SECTIONS.items()}
 
     def clean_version(self) -> str:
         name: str = self.cleaned_data["version"]
@@ -77,32 +65,22 @@ class ReleaseForm(ParametersForm):
 
     def clean(self) -> dict[str, Any]:
         chosen = super().clean() or self.cleaned_data
-        rounds = list(chosen.get("rounds", ()))
-        if "queries" in chosen:
-            collection = chosen["queries"].collection
-            with refusals_in(self, "rounds"):
-                refuse_foreign(collection, rounds)
-            with refusals_in(self, "merge"):
-                check_sources(collection, parse_merge(chosen.get("merge") or ""))
-        for consent, refuse in (("partial", refuse_unfinished), ("mixed_tasks", refuse_mixed_tasks)):
-            with refusals_in(self, "rounds"):
-                if not chosen.get(consent):
-                    refuse(rounds)
-        if not self.errors:
-            with suppress(forms.ValidationError):  # a host of a local network has no public address
-                chosen["url"] = chosen["url"] or self.fields["url"].clean(self.address_of(chosen["version"]))
+        if self.errors:
+            return chosen
+        with suppress(forms.ValidationError):  # a host of a local network has no public address
+            chosen["url"] = chosen["url"] or self.fields["url"].clean(self.address_of(chosen["version"]))
+        with refusals_in(self):
             self.parameters = ReleaseParameters(**self.chosen() | {"collection": chosen["queries"].collection.name})
+            check_release(self.parameters)
         return chosen
 
 
-def proposed(rounds: list[str], sample: str | None) -> dict[str, Any]:
+def proposed(rounds: list[str], sample: str) -> dict[str, Any]:
     """Return the fields that a release of the rounds begins with, by default the newest one: a free name, and credits
     as in the latest version of its collection."""
     begun = Round.objects.filter(BEGUN, task__in=ON_PAIRS).select_related("pool__sample__collection")
     newest = (begun.filter(name__in=rounds) if rounds else begun).first()
-    asked = Sample.objects.filter(name=sample or "").first()
-    if newest:
-        asked = asked or newest.pool.sample
+    asked = Sample.objects.filter(name=sample).first() or (newest.pool.sample if newest else None)
     if asked is None:
         return {}
     collection = asked.collection

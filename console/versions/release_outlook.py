@@ -1,8 +1,8 @@
 """What a release would hold by each of three policies, before it is made: numbers, pairs that flip, and conflicts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from corpus.models import Caption, Collection, Image, Sample
 from dataset.releases.release_parameters import ReleaseParameters
@@ -12,27 +12,28 @@ from dataset.versions.file_rows import pair_order
 from dataset.versions.merging import Pair
 from hits.models import Round
 
-FLIPS = 12
-CONFLICTS = 48
-"""Pairs that the page shows."""
 
-
-class Preset(NamedTuple):
-    """Policies of a release under a name, and what they mean."""
+@dataclass(frozen=True, eq=False)
+class Preset:
+    """Policies of a release under a name, and what they mean; those ``_USUAL`` and what ``differs`` from them."""
 
     label: str
     note: str
-    policies: Mapping[str, Any]
+    differs: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def policies(self) -> dict[str, Any]:
+        return {**_USUAL, **self.differs}
 
 
 _USUAL = {"merge": "original", "positive_levels": (1, 2), "method": "majority", "ties": "median", "precedence": "union"}
 PRESETS = (
-    Preset("As ECCV Caption", "Levels 1 and 2 are a match, and every original pair stays one.", _USUAL),
-    Preset("Strict", "Only level 1 is a match, and every original pair stays one.", _USUAL | {"positive_levels": (1,)}),
+    Preset("As ECCV Caption", "Levels 1 and 2 are a match, and every original pair stays one."),
+    Preset("Strict", "Only level 1 is a match, and every original pair stays one.", {"positive_levels": (1,)}),
     Preset(
         "People decide",
         "Levels 1 and 2 are a match. An original pair that people reject is dropped.",
-        _USUAL | {"precedence": "judged"},
+        {"precedence": "judged"},
     ),
 )
 
@@ -59,12 +60,10 @@ class Flip:
 
 @dataclass(frozen=True)
 class Outlook:
-    """What the page of a release shows; ``flips`` and ``conflicts`` are the first of all."""
+    """What a release would hold by each preset, with all pairs that flip and all conflicts of the chosen one."""
 
     effects: Sequence[Effect]
-    n_flips: int
     flips: Sequence[Flip]
-    n_conflicts: int
     conflicts: Sequence[Conflict]
 
 
@@ -73,31 +72,29 @@ def outlook_of(chosen: ReleaseParameters, sample: Sample, rounds: Sequence[Round
 
     Raises CounterpartError as ``previews`` does.
     """
-    asked = [(one, replace(chosen, **one.policies).policies()) for one in PRESETS]
     own = chosen.policies()
-    if own not in [policies for _, policies in asked]:
+    asked = {preset: replace(chosen, **preset.policies).policies() for preset in PRESETS}
+    if own not in asked.values():
         note = f"Levels {', '.join(map(str, chosen.positive_levels))}, {chosen.method}, {chosen.merge or 'no source'}."
-        asked.append((Preset("Your own", note, {}), own))
-    found = previews(sample, rounds=rounds, policies=[policies for _, policies in asked])
+        asked[Preset("Your own", note)] = own
+    found = dict(zip(asked, previews(sample, rounds=rounds, policies=list(asked.values())), strict=True))
     effects = [
         Effect(
             preset,
-            policies == own,
+            asked[preset] == own,
             len(contents.positives),
             len(contents.positives - contents.original),
             len(contents.original - contents.positives),
         )
-        for (preset, policies), contents in zip(asked, found, strict=True)
+        for preset, contents in found.items()
     ]
-    flipping = flips_of({preset.label: contents for (preset, _), contents in zip(asked, found, strict=True)})
-    conflicts = conflicts_of(next(one for one, effect in zip(found, effects, strict=True) if effect.is_chosen))
-    spread = flipping[:: max(1, len(flipping) // FLIPS)][:FLIPS]
-    return Outlook(effects, len(flipping), spread, len(conflicts), conflicts[:CONFLICTS])
+    of_chosen = next(found[one.preset] for one in effects if one.is_chosen)
+    return Outlook(effects, flips_of(found), conflicts_of(of_chosen))
 
 
-def flips_of(found: Mapping[str, Contents]) -> list[Flip]:
-    """Return the pairs that are a match by some of the contents only, which have the labels of their policies."""
-    every = {label: contents.positives for label, contents in found.items()}
+def flips_of(found: Mapping[Preset, Contents]) -> list[Flip]:
+    """Return the pairs that are a match by some of the presets only."""
+    every = {preset.label: contents.positives for preset, contents in found.items()}
     flipping = frozenset.union(*every.values()) - frozenset.intersection(*every.values())
     verdicts = next(iter(found.values())).verdicts
     return [

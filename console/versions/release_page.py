@@ -16,7 +16,6 @@ from console.refusals import refusals_in
 from console.versions.release_form import ReleaseForm, proposed
 from console.versions.release_outlook import outlook_of, pictured
 from core import clock
-from core.errors import CounterpartError
 from core.text import counted
 from dataset.exports.citing import bibtex_of, citation_of
 from dataset.jobs import start_release
@@ -24,6 +23,8 @@ from dataset.models import Case, Version
 from dataset.reviews.conflicts import conflicts_of, preview, send_to_review
 from dataset.secret_controls import refuse_secret_pairs
 
+FLIPS = 12
+CONFLICTS = 48
 NOT_FIELDS = {"csrfmiddlewaretoken", "step", "sample"}
 
 
@@ -36,7 +37,7 @@ def release(request: StaffRequest) -> HttpResponse:
     if not is_looking and not releasers_only.may(request.user):
         raise PermissionDenied
     if request.method == "GET" and not is_looking:
-        known = proposed(sent.getlist("rounds"), sent.get("queries") or sent.get("sample"))
+        known = proposed(sent.getlist("rounds"), sent.get("queries") or sent.get("sample") or "")
         form = _form(request, None, initial=known | _typed(sent))
         return render(request, "console/versions/release.html", {"form": form})
     form = _form(request, sent)
@@ -54,15 +55,11 @@ def conflicts_send(request: StaffRequest) -> HttpResponse:
     """Put the conflicts of the release that ``query`` describes into the reviewers' queue."""
     form = _form(request, QueryDict(request.POST.get("query", "")))
     if not form.is_valid():
-        messages.error(request, "Choose what the version holds; its conflicts are counted then.")
+        messages.error(request, "No release has these fields. Open its page again.")
         return redirect("inbox")
-    try:
-        queries, rounds = form.cleaned_data["queries"], list(form.cleaned_data["rounds"])
-        found = conflicts_of(preview(queries, rounds=rounds, policies=form.parameters.policies()))
-        sent = send_to_review(queries.collection, found)
-    except CounterpartError as error:
-        messages.error(request, str(error))
-        return redirect("inbox")
+    queries, rounds = form.cleaned_data["queries"], list(form.cleaned_data["rounds"])
+    found = conflicts_of(preview(queries, rounds=rounds, policies=form.parameters.policies()))
+    sent = send_to_review(queries.collection, found)
     messages.success(request, f"{counted(sent, 'conflict')} sent to review; the others were there or are settled.")
     return redirect(reverse("queue", args=[queries.collection.name]) + "?reason=conflict")
 
@@ -86,8 +83,9 @@ def _contents_of(form: ReleaseForm, sent: QueryDict) -> dict[str, Any]:
     sample = form.cleaned_data["queries"]
     rounds = list(form.cleaned_data["rounds"])
     outlook = outlook_of(chosen, sample, rounds)
-    pairs = [one.pair for one in outlook.flips] + [(one.image, one.caption) for one in outlook.conflicts]
-    rows = pictured(sample.collection, pairs)
+    flips = outlook.flips[:: max(1, len(outlook.flips) // FLIPS)][:FLIPS]
+    conflicts = outlook.conflicts[:CONFLICTS]
+    rows = pictured(sample.collection, [*(one.pair for one in flips), *((one.image, one.caption) for one in conflicts)])
     votes = votes_in(*rounds)
     draft = Version(name=chosen.version, manifest={"credits": chosen.in_manifest()}, released_at=clock.now())
     fields = [(name, value) for name, values in sent.lists() if name not in NOT_FIELDS for value in values]
@@ -97,9 +95,8 @@ def _contents_of(form: ReleaseForm, sent: QueryDict) -> dict[str, Any]:
         "collection": sample.collection,
         "outlook": outlook,
         "presets": [(one, _address(sent, one.preset.policies, step="count")) for one in outlook.effects],
-        "flips": [(one, *rows[one.pair]) for one in outlook.flips],
-        "conflicts": [(one, *rows[one.image, one.caption]) for one in outlook.conflicts],
-        "names": [one.preset.label for one in outlook.effects],
+        "flips": [(one, *rows[one.pair]) for one in flips],
+        "conflicts": [(one, *rows[one.image, one.caption]) for one in conflicts],
         "back": _address(sent, {}),
         "fields": fields,
         "query": sent.urlencode(),

@@ -30,15 +30,15 @@ def asked():
 
 
 @pytest.mark.parametrize(
-    ("typed", "field", "message"),
+    ("merge", "message"),
     [
-        ({"merge": "cxc>="}, "merge", "Invalid match source 'cxc>=': write a name as in original, or cxc>=3."),
-        ({"merge": "farm-only"}, "merge", "1 match source is not in zoo: farm-only; it has cxc, original."),
+        ("cxc>=", "Invalid match source &#x27;cxc&gt;=&#x27;: write a name as in original, or cxc&gt;=3."),
+        ("farm-only", "1 match source is not in zoo: farm-only; it has cxc, original."),
     ],
 )
-def test_a_source_that_cannot_be_merged_is_explained_at_its_field(researcher, asked, typed, field, message):
-    page = researcher.get("/release/", asked | typed)
-    assert (page.status_code, page.context["form"].errors) == (422, {field: [message]})
+def test_a_source_that_cannot_be_merged_is_explained(releaser, asked, merge, message):
+    page = releaser.get("/release/", asked | {"merge": merge})
+    assert (page.status_code, message in page.text) == (422, True)
 
 
 def test_the_form_proposes_the_newest_round_a_free_name_and_the_credits_of_the_version_before(releaser, asked):
