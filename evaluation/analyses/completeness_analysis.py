@@ -134,18 +134,18 @@ def _doubt(parts: Parts, beyond: Beyond, votes: VotesOnControls) -> str:
     if enough := enough_random_pairs(parts, beyond, votes.counted, votes.every):
         return (
             f"{total} About {enough:,} random pairs outside the lists that are judged alike would make it narrow "
-            f"enough; there are {random_pairs:,}. Pack with a --design of more negative controls."
+            f"enough; there are {random_pairs:,}. Pack the next round with more negative controls."
         )
     if parts.listed.high - parts.listed.low > parts.total.value:
-        return f"{total} Most of the estimate is expected among unjudged listed pairs. Pool with a larger --top-k."
+        return f"{total} Most of the estimate lies in unjudged listed pairs. Pool longer lists in the next round."
     return f"{total} {_remedy(votes)}"
 
 
 def _remedy(votes: VotesOnControls) -> str:
     """Return the next step where votes do not separate matches from mistakes."""
     if max(votes.candidates, default=1) == 1:
-        return "One vote on a pair cannot separate matches from mistakes. Pack with --replication 3."
-    return "Use more votes on each pair, or pool with a larger --top-k."
+        return "One vote on a pair cannot separate matches from mistakes. Ask for three votes a pair in the next round."
+    return "Use more votes on each pair, or pool longer lists in the next round."
 
 
 def _figures(one: Completeness) -> dict[str, Any]:

@@ -160,7 +160,7 @@ def test_where_pairs_have_one_vote_matches_among_pairs_without_judgments_are_not
     """Ten workers whose controls are right may err on one candidate of ten, as far as one set each shows."""
     parts = json.loads(analyse("completeness", "v1", "--json"))["directions"][0]["by_parts"]
     assert (parts["estimable"], parts["total"], parts["listed"], parts["outside"]) == (False, None, None, None)
-    assert parts["reason"].endswith("Pack with --replication 3.")
+    assert parts["reason"].endswith("Ask for three votes a pair in the next round.")
     assert parts["judged"]["low"] < parts["judged"]["value"] <= parts["judged"]["high"]
 
 
@@ -224,6 +224,6 @@ def test_what_would_make_an_estimate_one_depends_on_what_is_wide():
     # Up to 5% of 1,000 pairs may be 50 matches: ln(40) / 0.0504 = 73 pairs without a yes, 20 doubled twice.
     assert "About 80 random pairs" in doubt(ControlVotes([0] * 20, [1] * 20, 0, 50))
     unsure = ControlVotes([1] * 5 + [0] * 15, [1] * 20, 0, 50)
-    assert "Pack with --replication 3" in doubt(unsure, probed=40)
-    assert "Pool with a larger --top-k" in doubt(unsure, probed=40, listed=100.0)
+    assert "Ask for three votes a pair in the next round" in doubt(unsure, probed=40)
+    assert "Pool longer lists" in doubt(unsure, probed=40, listed=100.0)
     assert "Pack with negative controls" in doubt(ControlVotes([], [], 0, 50))
