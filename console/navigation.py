@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from console.permissions import Guard, admins_only, members_only, researchers_only
+from console.permissions import Guard, admins_only, members_only, releasers_only, researchers_only
 
 
 class Entry(NamedTuple):
@@ -45,6 +45,7 @@ ELSEWHERE = (
     Entry("Import a collection", "collection_import", researchers_only),
     Entry("Add an annotator", "annotator_add", researchers_only),
     Entry("Plan a round", "round_plan", researchers_only),
+    Entry("Release a version", "release", releasers_only),
     Entry("Staff", "staff", admins_only),
     Entry("All calls of the API", "api_reference"),
 )

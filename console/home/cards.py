@@ -35,8 +35,8 @@ class DirectionMatches:
 @dataclass(frozen=True)
 class NewestResult:
     """``times`` as many matches as the original ones, over both directions (None without any); ``leader`` has the
-    highest ``score`` in METRIC, and ``before`` is who has it on the original matches alone, if the same models were
-    scored on these."""
+    highest ``score`` in METRIC of several models, and ``before`` the highest on the original matches alone, if the same
+    models were scored on these."""
 
     version: Version
     times: float | None
@@ -60,7 +60,7 @@ def newest_result() -> NewestResult | None:
     times = sum(released[name] for name in SIDES) / before_all if before_all else None
     values = _means(version, "value")
     on_original = _means(version, "original")
-    leader = _leader(values)
+    leader = _leader(values) if len(values) > 1 else ""
     before = _leader(on_original) if on_original.keys() == values.keys() else ""
     return NewestResult(version, times, sides, leader, values.get(leader), before)
 
