@@ -3,6 +3,7 @@ that were not delivered; and the check of a worker's code."""
 
 from collections import Counter
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from django.db.models import BooleanField, Count, ExpressionWrapper, Min, OuterRef, Q, Subquery, TextField
@@ -10,13 +11,14 @@ from django.db.models.functions import Cast
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
-from annotation.models import Appeal, Assignment, AssignmentQuerySet, Rejection, Worker
+from annotation.models import Appeal, Assignment, AssignmentQuerySet, Decision, Rejection, Worker
 from annotation.people.receipts import verify_code
 from annotation.people.workers import mask_workers
 from annotation.review.decisions import work_to_review
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only
 from console.review.bench import REASONS, reasons_of
+from core import clock
 from core.errors import CounterpartError
 from corpus.models import Collection
 from crowd.models import Message
@@ -27,6 +29,8 @@ from dataset.secret_controls import has_role, refuse_secret_pairs
 WORK = ("assignment__hit__round", "assignment__worker")
 PROPOSED = Q(dropped_at=None, needs_second=True, seconded_at=None)
 SEVERAL = 5
+DECIDED = "decided"  # in the session: the decisions that the person made last
+UNDO = timedelta(minutes=10)  # in which pages offer to undo them
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,7 @@ def inbox(request: StaffRequest) -> HttpResponse:
         "rejected": rejected.filter(dropped_at=None).exclude(PROPOSED)[:SEVERAL],
         "queues": _queues(),
         "undelivered": _undelivered(),
+        "decided": decided_by(request),
         "sees_controls": has_role(request.user),
         **_checked(request.GET.get("code", "")),
     }
@@ -120,6 +125,13 @@ def _checked(code: str) -> dict[str, Any]:
         return {"code": code, "proof": verify_code(code) if code.strip() else None, "trouble": ""}
     except CounterpartError as error:
         return {"code": code, "proof": None, "trouble": str(error)}
+
+
+def decided_by(request: HttpRequest) -> list[Decision]:
+    """Return what the person decided last, if that was a short time ago."""
+    made = Decision.objects.filter(pk__in=request.session.get(DECIDED, []), undone_at=None)
+    recent = made.filter(at__gt=clock.now() - UNDO)
+    return list(recent.select_related("assignment__hit__round", "assignment__worker"))
 
 
 @members_only.reads

@@ -45,9 +45,10 @@ class ReviewerForm(forms.Form):
     "workers/<slug:pseudonym>/assign/",
     worker_or_404,
     reviewers_only,
-    label="Assign",
+    label="Assign a reviewer",
     question="Assign the case of worker {}",
     form=lambda data, worker: ReviewerForm(data, initial={"to": worker.reviewer_id}),
+    menu=Worker,
 )
 def worker_assign(worker: Worker, chosen: Chosen, by: User) -> str:
     assign_case(worker, to=chosen["to"], by=by.get_username())
@@ -60,6 +61,7 @@ def worker_assign(worker: Worker, chosen: Chosen, by: User) -> str:
     stewards_only,
     label="Add a note",
     question="A note on worker {}",
+    menu=Worker,
     form=asking(text=text_field("Note", at_most=LONGEST_NOTE, help_text=FOR_STAFF)),
 )
 def worker_note(worker: Worker, chosen: Chosen, by: User) -> str:

@@ -8,7 +8,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from annotation.models import Assignment, Decision, Rejection
+from annotation.models import Assignment, Rejection
 from annotation.money.wages import timing_of
 from annotation.people.admission import waits_for_decision
 from annotation.people.workers import mask_workers
@@ -22,6 +22,7 @@ from console.places import show
 from console.refusals import refusals_as_messages, refusals_in
 from console.review.answer_sheets import rejections_of
 from console.review.bench import REASONS, exhibits_of, followed_by, in_evidence, reasons_of
+from console.review.inbox import DECIDED, decided_by
 from console.review.review_acts import assignment_or_404
 from core.text import counted
 from crowd.posting.platform_postings import shortest_reason
@@ -33,7 +34,6 @@ USUAL_REASONS = {
     "count": "The answers were looked at and count.",
     "exclude": "The answers were looked at and do not count.",
 }
-DECIDED = "decided"  # in the session: the decisions that the person can undo
 
 
 class DecisionForm(forms.Form):
@@ -94,8 +94,8 @@ def assignment_decide(request: StaffRequest, assignment_id: int) -> HttpResponse
             counts, paid = DECISIONS[chosen["decision"]]
             made = decide_on(sets, votes_count=counts, paid=paid, **words, by=request.user)
             request.session[DECIDED] = [one.pk for one in made]
-            outcome = f"{made[0]}." if made else "It holds when a second person agrees."
-            messages.success(request, f"{counted(len(sets), 'HIT')} of worker {found.worker}: {outcome}")
+            if len(made) < len(sets):
+                messages.info(request, f"{counted(len(sets) - len(made), 'rejection')} wait for a second person.")
             following = _next_flagged(found)
             return redirect("assignment", following.pk) if following else redirect("inbox")
     return _page(request, found, form)
@@ -104,9 +104,8 @@ def assignment_decide(request: StaffRequest, assignment_id: int) -> HttpResponse
 @reviewers_only.acts
 def assignment_undo(request: StaffRequest, assignment_id: int) -> HttpResponse:
     """Undo the person's last decisions, all or none."""
-    decided = Decision.objects.filter(pk__in=request.session.get(DECIDED, []))
     with refusals_as_messages(request):
-        undone = undo_decisions(list(decided.select_related("assignment__hit__round")), by=request.user)
+        undone = undo_decisions(decided_by(request), by=request.user)
         request.session.pop(DECIDED, None)
         messages.success(request, f"Undone. {counted(undone, 'HIT waits', 'HITs wait')} again.")
     return redirect("assignment", assignment_id)
@@ -151,7 +150,7 @@ def _page(request: HttpRequest, assignment: Assignment, form: DecisionForm) -> H
         "form": form,
         "decidable": assignment.state in DECIDABLE,
         "following": _next_flagged(assignment),
-        "undo": Decision.objects.filter(pk__in=request.session.get(DECIDED, [])).select_related("assignment__worker"),
+        "decided": decided_by(request),
         "least_reason": shortest_reason(visit) if visit else 1,
         "visit": visit,
     }

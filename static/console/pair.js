@@ -1,8 +1,10 @@
-/* The keys of a pair's page. Each presses what is already on the page; typing is left alone. */
+/* The keys of the page of a pair and of a worker's case. Each presses what is already on the page; typing is left alone,
+   and so is an act in its dialog. */
 
 import { onKeys } from "../keyboard.js";
 
 onKeys((key) => {
+  if (document.querySelector("dialog[open]")) return null;
   const note = document.getElementById("note");
   if (key === "r" && note) return () => note.focus();
   const target = document.querySelector(`[data-key="${CSS.escape(key)}"]`);
