@@ -115,16 +115,8 @@ def _link(model: type[Model], address: Callable[[Any], str], **named: Any) -> Jo
 def _to_plan(job: Job) -> JobLink | None:
     """Lead to the planned round, or to the pool if the plan ended there."""
     if not job.params.get("pool_only"):
-        return _to_launch(job)
+        return _link(Round, page_of, name=job.params["round"])
     return _link(Pool, page_of, name=RoundParameters.from_json(job.params).pool_name)
-
-
-def _to_launch(job: Job) -> JobLink | None:
-    """Lead on from a packed round to its next step, until it is published."""
-    draft = Round.objects.filter(name=job.params["round"], published_at=None, closed_at=None).first()
-    if draft is None:
-        return _to_thing(job)
-    return JobLink(f"Go on with round {draft}", reverse("round_consent", args=[draft.name]))
 
 
 def _to_charts(job: Job) -> JobLink:
@@ -165,7 +157,7 @@ _BY_STATE: Mapping[tuple[str, str], Leading] = {
 _BY_TASK: Mapping[str, Leading] = {
     LOADING: lambda job: JobLink("Home", reverse("home")),
     PLANNING: _to_plan,
-    pack.name: _to_launch,
+    pack.name: _to(Round, param="round"),
     add_annotator.name: _to(Annotator),
     jobs.train.name: _to(Annotator),
     jobs.pool.name: _to(Pool),

@@ -71,7 +71,12 @@ class Preset:
 
 def presets() -> tuple[Preset, ...]:
     return (
-        Preset("pilot", f"Pilot of {PILOT_HITS} HITs", "Measures the time of a HIT before many are paid.", _pilot),
+        Preset(
+            "pilot",
+            f"Pilot of {PILOT_HITS} HITs",
+            "Measures the time of a HIT before many are paid. Without annotators, word overlap proposes the pairs.",
+            _pilot,
+        ),
         Preset("eccv", "As ECCV Caption", "Top 5 of each annotator, four levels, one vote.", _as_paper),
         Preset("expert", "Expert audit", "Three grades for each pair of some random queries.", _expert_audit),
     )

@@ -37,7 +37,6 @@ from corpus.models import Collection
 from hits.jobs import start_packing
 from hits.rounds.pipeline import start_pipeline
 from hits.rounds.plan_estimates import PlanEstimate, estimate_plan, estimate_round
-from hits.rounds.round_parameters import PackParameters
 from mitl.models import Annotator, Pool
 from mitl.registration import add_annotator
 
@@ -57,7 +56,6 @@ class Way:
     steps: tuple[PlanScreen, ...]
     estimate: Callable[[Any], PlanEstimate]
     start: Callable[[PlanForm | PackForm], Job]
-    command: Callable[[PlanForm | PackForm], str]
     known: Mapping[str, object] = field(default_factory=dict)
     pool: Pool | None = None
 
@@ -70,15 +68,14 @@ framed = csp_update({"frame-src": [SELF]})
 def round_plan(request: StaffRequest) -> HttpResponse:
     """From a collection to a packed round, or to its pool."""
     if request.POST.get("go") == "simplest":
-        return _add_simplest(request)
+        _add_simplest(request)
+        pairs = [(name, str(text)) for name, text in request.POST.items() if name in PlanForm().fields]
+        return HttpResponseRedirect(f"{request.path}{address(STEPS[3], pairs)}")
 
     def start(form: Any) -> Job:
         return start_pipeline(form.parameters, by=request.user)
 
-    def command(form: Any) -> str:
-        return f"plan_round {form.parameters.as_options()}"
-
-    return _walk(request, Way(PlanForm, STEPS, estimate_plan, start, command))
+    return _walk(request, Way(PlanForm, STEPS, estimate_plan, start))
 
 
 @framed
@@ -90,12 +87,8 @@ def pool_pack(request: StaffRequest, name: str) -> HttpResponse:
     def start(form: Any) -> Job:
         return start_packing(pool, form.parameters, by=request.user)
 
-    def command(form: Any) -> str:
-        packed = form.parameters.part(PackParameters)
-        return f"pack {form.parameters.round} --pool {pool} {packed.as_options()}"
-
     estimate = partial(estimate_round, pool)
-    return _walk(request, Way(PackForm, PACKING, estimate, start, command, planned_for(pool), pool))
+    return _walk(request, Way(PackForm, PACKING, estimate, start, planned_for(pool), pool))
 
 
 def _walk(request: StaffRequest, way: Way) -> HttpResponse:
@@ -114,6 +107,9 @@ def _walk(request: StaffRequest, way: Way) -> HttpResponse:
     if any(name in checked.errors for name in step.names):
         return _shown(request, way, step, checked, checked)
     if chosen := next((one for one in presets() if one.name == go), None):
+        if not Annotator.objects.exists():
+            _add_simplest(request)
+            form = way.form(initial=known)
         named, answers = _preset(chosen, values_of(form))
         form = way.form(initial=named | answers)
         step = way.steps[-1] if named["annotators"] else STEPS[2]
@@ -156,7 +152,7 @@ def _shown(
     context = {
         "form": form,
         "step": step,
-        "steps": [(one, address(one, pairs), _answer(one, values)) for one in way.steps],
+        "steps": [(one, address(one, pairs)) for one in way.steps],
         "refused": [(one, address(one, pairs)) for one in refused if one != step],
         "is_last": step == way.steps[-1],
         "fields": [form[name] for name in step.fields if name in form.fields],
@@ -177,7 +173,7 @@ def _shown(
 
 
 def _estimated(way: Way, form: PlanForm | PackForm) -> dict[str, object]:
-    """Return the estimate of the round and its command; or the answers that are missing or refused."""
+    """Return the estimate of the round; or the answers that are missing or refused."""
     if not form.is_valid():
         wrong = [form.fields[name].label if name in form.fields else "" for name in form.errors]
         return {"unanswered": [label for label in wrong if label], "why_not": form.non_field_errors()}
@@ -187,8 +183,7 @@ def _estimated(way: Way, form: PlanForm | PackForm) -> dict[str, object]:
         refuse(form, error)
         return {"why_not": form.non_field_errors()}
     terms = wage_terms_of_plan(form.parameters)
-    command = f"python manage.py {way.command(form)}"
-    return {"estimate": estimate, "terms": terms, "seats": form.parameters.seats, "command": command}
+    return {"estimate": estimate, "terms": terms, "seats": form.parameters.seats}
 
 
 def _pairs(way: Way, form: PlanForm | PackForm) -> list[tuple[str, str]]:
@@ -207,20 +202,6 @@ def _preset(chosen: Any, values: Answers) -> tuple[Answers, Answers]:
     return named, chosen.answers(collection, max(1, len(values["annotators"])))
 
 
-def _answer(step: PlanScreen, values: Answers) -> str:
-    """Return the answers of a step in a few words."""
-    match step.name:
-        case "queries":
-            return values["queries"] or f"{values['images']} images, {values['captions']} captions"
-        case "annotators":
-            return f"{', '.join(values['annotators'] or ['none'])}; top {values['top_k']}"
-        case "judging":
-            return str(values["task"])
-        case "pay":
-            return f"${values['reward']} a HIT, at most ${values['ceiling']}"
-    return str(values["collection"] or "none")
-
-
 def _preview(way: Way, values: Answers) -> str:
     """Return the address of a HIT of the collection with these answers; "" if the collection has no pictures."""
     name = way.pool.collection.name if way.pool else values["collection"]
@@ -233,8 +214,6 @@ def _preview(way: Way, values: Answers) -> str:
         return ""
 
 
-def _add_simplest(request: StaffRequest) -> HttpResponse:
-    """Add the annotator that needs no weights, and show the same step again."""
+def _add_simplest(request: StaffRequest) -> None:
+    """Add the annotator that needs no weights."""
     add_annotator("overlap", kind="overlap", actor=request.user.get_username())
-    pairs = [(name, str(text)) for name, text in request.POST.items() if name in PlanForm().fields]
-    return HttpResponseRedirect(f"{request.path}{address(STEPS[2], pairs)}")

@@ -5,6 +5,7 @@ const form = document.querySelector("form[data-follows]");
 const show = document.getElementById(form.dataset.follows);
 let waiting;
 let asked;
+show.hidden = true; // parts follow by themselves
 
 function ask() {
   asked?.abort();
