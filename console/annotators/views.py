@@ -3,8 +3,6 @@
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.cache import cache
-from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.template.loader import render_to_string
@@ -68,11 +66,12 @@ def annotator(request: HttpRequest, name: str) -> HttpResponse:
 def training(request: HttpRequest, name: str) -> HttpResponse:
     """An annotator's training; live.js asks for its part of the page, and whether it is still running, as JSON."""
     annotator = annotator_or_404(name)
-    context = {"annotator": annotator, "training": training_of(annotator), "learns": can_learn(annotator)}
+    found = training_of(annotator)
+    context = {"annotator": annotator, "training": found, "learns": can_learn(annotator)}
     if request.headers.get("Accept") != "application/json":
         return show(request, "console/annotators/training.html", annotator, context)
     html = render_to_string("console/annotators/_training.html", context, request)
-    return JsonResponse({"live": context["training"].under_way, "html": html})
+    return JsonResponse({"live": found.under_way, "html": html})
 
 
 @act(
@@ -137,14 +136,12 @@ def side_by_side(request: HttpRequest, name: str) -> HttpResponse:
 @members_only.reads
 def pool(request: HttpRequest, name: str) -> HttpResponse:
     pool = get_object_or_404(related_pools(), name=name)
-    agreement, directions = _figures_of(pool)
     place = PairScope(pool)
     shown = 0 if are_pairs_secret(pool, request.user) else FIRST_PAIRS
     context = {
         "pool": pool,
         "answer": PoolAnswer.model_validate(pool),
-        "directions": directions,
-        "annotators": _agreement_lines(agreement),
+        "annotators": _agreement_lines(overlap(pool)),
         "rounds": pool.rounds.all(),
         "place": place,
         "lines": lines_of(place, pairs_in(place).values_list("image_id", "caption_id")[:shown]),
@@ -163,18 +160,6 @@ def _agreement_lines(agreement: Overlap) -> list[tuple[Annotator, list[tuple[Ann
         cells = [(other, count, count / own, round(10 * count / own)) for other, count in pairwise]
         lines.append((one, cells, alone))
     return lines
-
-
-def _figures_of(pool: Pool) -> tuple[Overlap, list[dict[str, Any]]]:
-    """Return the annotators' overlap and the proposals of each direction. Cached: a pool never changes."""
-    key = f"pool-figures-{pool.pk}-{pool.n_proposals}"
-    known = cache.get(key)
-    if known is None:
-        counts = {one.value: Count("pk", filter=Q(direction=one)) for one in Direction}  # faster than a GROUP BY
-        n_proposals = pool.proposals.order_by().aggregate(**counts)
-        known = overlap(pool), [{"direction": name, "n": n} for name, n in sorted(n_proposals.items()) if n]
-        cache.set(key, known, timeout=86_400)
-    return known
 
 
 @takes_uploads(2 * LARGEST_UPLOAD)

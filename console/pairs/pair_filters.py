@@ -88,7 +88,6 @@ class PairFilter(forms.Form):
     disagreement = forms.ChoiceField(required=False, choices=YES_OR_NO, label="Workers disagree")
     flagged = forms.ChoiceField(required=False, choices=FLAGS, label="State")
     control = forms.ChoiceField(required=False, choices=[("", "candidates"), ("yes", "controls")], label="Kind of pair")
-    sort = forms.ChoiceField(required=False, choices=SORTS, label="Sorted by")
 
     def __init__(self, place: PairScope, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -99,12 +98,10 @@ class PairFilter(forms.Form):
         self.fields["caption"] = _by_key(place.collection.captions, "Caption")
         if place.kind != "round":
             del self.fields["control"]
-        if place.kind != "round" or not place.aggregations:
-            self.fields["sort"] = forms.ChoiceField(required=False, choices=SORTS[:-1], label="Sorted by")
+        self.fields["sort"] = forms.ChoiceField(required=False, choices=_sorts(place), label="Sorted by")
         if not any(least_votes(one.certainty) for one in place.aggregations):
             del self.fields["sure"]
         if isinstance(place.row, Version):
-            self.fields["sort"] = forms.ChoiceField(required=False, choices=SORTS_OF_VERSIONS, label="Sorted by")
             others = place.collection.versions.exclude(pk=place.row.pk)
             self.fields["unlike"] = forms.ModelChoiceField(
                 others, to_field_name="name", required=False, empty_label="any", label="Other than in"
@@ -134,6 +131,12 @@ class PairFilter(forms.Form):
     def pairs(self) -> Pairs:
         """Return the ids of image and caption of the pairs that pass, each pair once, in order."""
         return _passing(self.place, self.cleaned_data)
+
+
+def _sorts(place: PairScope) -> list[tuple[str, str]]:
+    if place.kind == "version":
+        return SORTS_OF_VERSIONS
+    return SORTS if place.kind == "round" and place.aggregations else SORTS[:-1]
 
 
 def _by_key(rows: Any, label: str) -> forms.ModelChoiceField:
