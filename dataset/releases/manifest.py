@@ -128,6 +128,7 @@ def _describe_round(round: Round) -> dict[str, Any]:
     judge = design.as_json()
     is_greedy = design.greedy or round.top_ups.filter(opened__isnull=False).exists()
     guard = design.guard_note(queries_of(round.pool)) if is_greedy else ""
+    guides = round.consent_words.exclude(levels={}, examples=[]).values("at", "levels", "examples")
     topped_up_for = [one for one in round.top_ups.order_by("number").values_list("rankings", flat=True) if one]
     return {
         "name": round.name,
@@ -138,6 +139,7 @@ def _describe_round(round: Round) -> dict[str, Any]:
         **({"topped_up_for": topped_up_for} if topped_up_for else {}),
         "design": round.design,
         "wording": round.wording,
+        **({"guides": [one | {"at": one["at"].isoformat()} for one in guides]} if guides else {}),
         "replication": round.replication,
         "reward": str(round.reward),
         **({"judge": judge} if judge else {}),

@@ -224,3 +224,11 @@ def test_the_manifest_describes_each_annotator_behind_the_rounds_but_no_address_
         "source": "Radford et al.",
         "licence": "MIT",
     }
+
+
+def test_the_manifest_holds_the_guides_that_its_answers_were_given_under(round):
+    assert "guides" not in release(round).manifest["rounds"][0]
+    example = {"image": None, "level": 1, "sentence": "A cat.", "why": "It is."}
+    round.consent_words.create(levels={"1": ["Fits", "It fits."]}, examples=[example], by="robin")
+    (guide,) = release(round, "v2").manifest["rounds"][0]["guides"]
+    assert (guide["levels"], guide["examples"]) == ({"1": ["Fits", "It fits."]}, [example])
