@@ -1,8 +1,7 @@
 """What a release would hold by each of three policies, before it is made: numbers, pairs that flip, and conflicts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from corpus.models import Caption, Collection, Image, Sample
 from dataset.releases.release_parameters import ReleaseParameters
@@ -13,37 +12,20 @@ from dataset.versions.merging import Pair
 from hits.models import Round
 
 
-@dataclass(frozen=True, eq=False)
-class Preset:
-    """Policies of a release under a name, and what they mean; those ``_USUAL`` and what ``differs`` from them."""
+@dataclass(frozen=True)
+class Choice:
+    """A release by policies that have a name, and what they mean."""
 
     label: str
     note: str
-    differs: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def policies(self) -> dict[str, Any]:
-        return {**_USUAL, **self.differs}
-
-
-_USUAL = {"merge": "original", "positive_levels": (1, 2), "method": "majority", "ties": "median", "precedence": "union"}
-PRESETS = (
-    Preset("As ECCV Caption", "Levels 1 and 2 are a match, and every original pair stays one."),
-    Preset("Strict", "Only level 1 is a match, and every original pair stays one.", {"positive_levels": (1,)}),
-    Preset(
-        "People decide",
-        "Levels 1 and 2 are a match. An original pair that people reject is dropped.",
-        {"precedence": "judged"},
-    ),
-)
+    parameters: ReleaseParameters
 
 
 @dataclass(frozen=True)
 class Effect:
-    """What a preset makes of the votes: matches in all, those beyond the original pairs, and original pairs dropped."""
+    """What a choice makes of the votes: matches in all, those beyond the original pairs, and original pairs dropped."""
 
-    preset: Preset
-    is_chosen: bool
+    choice: Choice
     matches: int
     found: int
     dropped: int
@@ -51,7 +33,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Flip:
-    """A pair that is a match by the presets ``matched_by`` only; its ``level`` is None without a verdict."""
+    """A pair that is a match by the choices ``matched_by`` only; its ``level`` is None without a verdict."""
 
     pair: Pair
     level: int | None
@@ -60,41 +42,51 @@ class Flip:
 
 @dataclass(frozen=True)
 class Outlook:
-    """What a release would hold by each preset, with all pairs that flip and all conflicts of the chosen one."""
+    """What a release would hold by each choice, with all pairs that flip and all conflicts of the first one."""
 
     effects: Sequence[Effect]
     flips: Sequence[Flip]
     conflicts: Sequence[Conflict]
 
 
-def outlook_of(chosen: ReleaseParameters, sample: Sample, rounds: Sequence[Round]) -> Outlook:
-    """Count the release by each preset and, where its policies differ from these, by its own.
+def choices_of(typed: ReleaseParameters) -> list[Choice]:
+    """Return the policies that are offered, the default first; before it those that were typed, if they are others."""
+    usual = replace(
+        typed, merge="original", positive_levels=(1, 2), method="majority", ties="median", precedence="union"
+    )
+    strict = replace(usual, positive_levels=(1,))
+    judged = replace(usual, precedence="judged")
+    offered = [
+        Choice("As ECCV Caption", "Levels 1 and 2 are a match, and every original pair stays one.", usual),
+        Choice("Strict", "Only level 1 is a match, and every original pair stays one.", strict),
+        Choice("People decide", "Levels 1 and 2 are a match. An original pair that people reject is dropped.", judged),
+    ]
+    if typed in (usual, strict, judged):
+        return offered
+    levels = ", ".join(map(str, typed.positive_levels))
+    return [Choice("Your own", f"Levels {levels}; {typed.method}; {typed.merge or 'no source'}.", typed), *offered]
 
-    Raises CounterpartError as ``previews`` does.
-    """
-    own = chosen.policies()
-    asked = {preset: replace(chosen, **preset.policies).policies() for preset in PRESETS}
-    if own not in asked.values():
-        note = f"Levels {', '.join(map(str, chosen.positive_levels))}, {chosen.method}, {chosen.merge or 'no source'}."
-        asked[Preset("Your own", note)] = own
-    found = dict(zip(asked, previews(sample, rounds=rounds, policies=list(asked.values())), strict=True))
+
+def outlook_of(typed: ReleaseParameters, sample: Sample, rounds: Sequence[Round]) -> Outlook:
+    """Count the release by each choice. Raises CounterpartError as ``previews`` does."""
+    choices = choices_of(typed)
+    counted = previews(sample, rounds=rounds, policies=[one.parameters.policies() for one in choices])
     effects = [
         Effect(
-            preset,
-            asked[preset] == own,
+            choice,
             len(contents.positives),
             len(contents.positives - contents.original),
             len(contents.original - contents.positives),
         )
-        for preset, contents in found.items()
+        for choice, contents in zip(choices, counted, strict=True)
     ]
-    of_chosen = next(found[one.preset] for one in effects if one.is_chosen)
-    return Outlook(effects, flips_of(found), conflicts_of(of_chosen))
+    by_label = dict(zip((one.label for one in choices), counted, strict=True))
+    return Outlook(effects, flips_of(by_label), conflicts_of(counted[0]))
 
 
-def flips_of(found: Mapping[Preset, Contents]) -> list[Flip]:
-    """Return the pairs that are a match by some of the presets only."""
-    every = {preset.label: contents.positives for preset, contents in found.items()}
+def flips_of(found: Mapping[str, Contents]) -> list[Flip]:
+    """Return the pairs that are a match by some of the choices only, whose labels lead to what they find."""
+    every = {label: contents.positives for label, contents in found.items()}
     flipping = frozenset.union(*every.values()) - frozenset.intersection(*every.values())
     verdicts = next(iter(found.values())).verdicts
     return [

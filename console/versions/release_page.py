@@ -1,6 +1,5 @@
 """Releasing a version: first how to cite it and what counts, then what it would hold, which is released for good."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
@@ -14,7 +13,7 @@ from console.permissions import StaffRequest, members_only, releasers_only, stew
 from console.places import follow
 from console.refusals import refusals_in
 from console.versions.release_form import ReleaseForm, proposed
-from console.versions.release_outlook import outlook_of, pictured
+from console.versions.release_outlook import choices_of, outlook_of, pictured
 from core import clock
 from core.text import counted
 from dataset.exports.citing import bibtex_of, citation_of
@@ -25,35 +24,39 @@ from dataset.secret_controls import refuse_secret_pairs
 
 FLIPS = 12
 CONFLICTS = 48
-NOT_FIELDS = {"csrfmiddlewaretoken", "step", "sample"}
+"""Pairs that the page shows."""
 
 
 @members_only.fills
 def release(request: StaffRequest) -> HttpResponse:
     """Ask how to cite a version and what counts (``?rounds=`` and ``?sample=`` suggest it); show with ``?step=count``
-    what it would hold, which all members may read. A POST starts the job that counts the votes and releases it."""
-    sent = request.POST or request.GET
-    is_looking = request.method == "GET" and sent.get("step") == "count"
+    what it would hold, which all members may read. A POST of that page's ``query`` and a ``choice`` of policies starts
+    the job that counts the votes and releases it."""
+    sent = _sent(request)
+    is_looking = request.method == "GET" and "step" in sent
     if not is_looking and not releasers_only.may(request.user):
         raise PermissionDenied
     if request.method == "GET" and not is_looking:
         known = proposed(sent.getlist("rounds"), sent.get("queries") or sent.get("sample") or "")
-        form = _form(request, None, initial=known | _typed(sent))
-        return render(request, "console/versions/release.html", {"form": form})
+        many = ("rounds", "positive_levels")
+        typed = {name: sent.getlist(name) if name in many else sent[name] for name in sent}
+        return render(request, "console/versions/release.html", {"form": _form(request, initial=known | typed)})
     form = _form(request, sent)
     if form.is_valid():
-        with refusals_in(form, "version" if request.method == "POST" else None):
-            if request.method == "POST":
-                return follow(start_release(form.parameters, by=request.user))
-            refuse_secret_pairs(form.cleaned_data["queries"].collection, request.user)
-            return render(request, "console/versions/release_count.html", _contents_of(form, sent))
+        with refusals_in(form, None if is_looking else "version"):
+            if is_looking:
+                refuse_secret_pairs(form.cleaned_data["queries"].collection, request.user)
+                return render(request, "console/versions/release_count.html", _contents_of(form, sent))
+            offered = {one.label: one.parameters for one in choices_of(form.parameters)}
+            chosen = offered.get(request.POST.get("choice", ""), form.parameters)
+            return follow(start_release(chosen, by=request.user))
     return render(request, "console/versions/release.html", {"form": form}, status=422)
 
 
 @stewards_only.acts
 def conflicts_send(request: StaffRequest) -> HttpResponse:
     """Put the conflicts of the release that ``query`` describes into the reviewers' queue."""
-    form = _form(request, QueryDict(request.POST.get("query", "")))
+    form = _form(request, _sent(request))
     if not form.is_valid():
         messages.error(request, "No release has these fields. Open its page again.")
         return redirect("inbox")
@@ -64,59 +67,44 @@ def conflicts_send(request: StaffRequest) -> HttpResponse:
     return redirect(reverse("queue", args=[queries.collection.name]) + "?reason=conflict")
 
 
-def _form(request: HttpRequest, data: QueryDict | None, **kwargs: Any) -> ReleaseForm:
+def _sent(request: HttpRequest) -> QueryDict:
+    """Return the fields of a release: of the page's address, which a button sends as ``query``."""
+    return QueryDict(request.POST.get("query", "")) if request.method == "POST" else request.GET
+
+
+def _form(request: HttpRequest, data: QueryDict | None = None, **kwargs: Any) -> ReleaseForm:
     def address_of(name: str) -> str:
         return request.build_absolute_uri(reverse("result", args=[name]))
 
     return ReleaseForm(data, address_of=address_of, **kwargs)
 
 
-def _typed(sent: QueryDict) -> dict[str, Any]:
-    """Return the fields of an address that leads back to the form."""
-    many = {"rounds", "positive_levels"}
-    return {name: values if name in many else values[-1] for name, values in sent.lists() if name not in NOT_FIELDS}
-
-
 def _contents_of(form: ReleaseForm, sent: QueryDict) -> dict[str, Any]:
     """Return what the version would hold, to be checked before it is released for good."""
-    chosen = form.parameters
+    typed = form.parameters
     sample = form.cleaned_data["queries"]
     rounds = list(form.cleaned_data["rounds"])
-    outlook = outlook_of(chosen, sample, rounds)
+    outlook = outlook_of(typed, sample, rounds)
     flips = outlook.flips[:: max(1, len(outlook.flips) // FLIPS)][:FLIPS]
     conflicts = outlook.conflicts[:CONFLICTS]
     rows = pictured(sample.collection, [*(one.pair for one in flips), *((one.image, one.caption) for one in conflicts)])
+    draft = Version(name=typed.version, manifest={"credits": typed.in_manifest()}, released_at=clock.now())
+    back = sent.copy()
+    del back["step"]
     votes = votes_in(*rounds)
-    draft = Version(name=chosen.version, manifest={"credits": chosen.in_manifest()}, released_at=clock.now())
-    fields = [(name, value) for name, values in sent.lists() if name not in NOT_FIELDS for value in values]
     return {
-        "form": form,
-        "chosen": chosen,
+        "typed": typed,
         "collection": sample.collection,
         "outlook": outlook,
-        "presets": [(one, _address(sent, one.preset.policies, step="count")) for one in outlook.effects],
         "flips": [(one, *rows[one.pair]) for one in flips],
         "conflicts": [(one, *rows[one.image, one.caption]) for one in conflicts],
-        "back": _address(sent, {}),
-        "fields": fields,
+        "back": f"{reverse('release')}?{back.urlencode()}",
         "query": sent.urlencode(),
         "citation": citation_of(draft) or bibtex_of(draft),
-        "public_address": form.address_of(chosen.version),
+        "public_address": form.address_of(typed.version),
         "rounds": rounds,
         "n_votes": votes.count(),
         "n_simulated": votes.simulated().count(),
         "open_rounds": [str(one) for one in rounds if one.state == "open"],
         "n_waiting": Case.objects.waiting().filter(collection=sample.collection).count() if rounds else 0,
     }
-
-
-def _address(sent: QueryDict, policies: Mapping[str, Any], *, step: str = "") -> str:
-    """Return the address of the page with these policies in place of those sent."""
-    query = sent.copy()
-    for name in NOT_FIELDS:
-        query.pop(name, None)
-    for name, value in policies.items():
-        query.setlist(name, list(value) if isinstance(value, tuple) else [value])
-    if step:
-        query["step"] = step
-    return f"{reverse('release')}?{query.urlencode()}"

@@ -1,10 +1,13 @@
 import hashlib
 from shutil import rmtree
+from urllib.parse import urlencode
 
 import pytest
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
+from django.http import HttpResponse
+from django.test import Client
 from django.utils import timezone
 
 from console.home.outcomes import outcome_of
@@ -56,9 +59,13 @@ def form(db) -> dict[str, object]:
     }
 
 
+def release_by(client: Client, form: dict[str, object]) -> HttpResponse:
+    return client.post("/release/", {"query": urlencode(form, doseq=True)})
+
+
 def test_an_admin_releases_through_a_job(releaser, form, commit):
     with commit(execute=True):
-        answer = releaser.post("/release/", form)
+        answer = release_by(releaser, form)
     job = Job.objects.get(task=release.name)
     assert answer.url == f"/jobs/{job.pk}/?follow=yes"
     assert (job.state, job.message) == ("done", "Version v1 is released.")
@@ -69,14 +76,14 @@ def test_an_admin_releases_through_a_job(releaser, form, commit):
 
 def test_of_two_releases_by_one_name_the_second_is_refused(releaser, form):
     for _ in range(2):  # a button pressed twice
-        assert releaser.post("/release/", form).status_code == 302
-    page = releaser.post("/release/", form | {"positive_levels": ["1"]})
+        assert release_by(releaser, form).status_code == 302
+    page = release_by(releaser, form | {"positive_levels": ["1"]})
     assert (page.status_code, Job.objects.count()) == (422, 1)
     assert "v1 is being released already" in page.text
 
 
 def test_a_job_does_not_claim_the_version_of_another_one(releaser, form):
-    releaser.post("/release/", form)
+    release_by(releaser, form)
     made = Round.objects.get()
     release_version("v1", collection=made.pool.collection, sample=made.pool.sample, rounds=[made], partial=True)
     release(str(Job.objects.get().pk))
@@ -99,7 +106,7 @@ def test_rounds_that_are_not_about_pairs_are_not_offered(releaser, form):
 
 def test_a_release_that_version_0_3_queued_is_made(releaser, form):
     """Its parameters were stored in another shape."""
-    releaser.post("/release/", form)
+    release_by(releaser, form)
     job, made = Job.objects.get(), Round.objects.get()
     answer = {"merge": "", "positive_levels": [1], "method": "majority", "ties": "lower", "precedence": "union"}
     job.params = {
@@ -121,11 +128,11 @@ def test_rounds_of_different_tasks_are_released_only_on_purpose(releaser, form):
     answer_rightly(boxes)
     Round.objects.filter(name="boxes").update(task="checkbox")
     form["rounds"].append("boxes")
-    refused = releaser.post("/release/", form)
+    refused = release_by(releaser, form)
     assert refused.status_code == 422
     assert "checkbox (levels 1, 4)" in refused.text
     assert not Job.objects.exists()
-    assert releaser.post("/release/", {**form, "mixed_tasks": "on"}).status_code == 302
+    assert release_by(releaser, {**form, "mixed_tasks": "on"}).status_code == 302
     release(str(Job.objects.get().pk))
     assert "different tasks" in releaser.get("/versions/v1/").text
 
@@ -184,7 +191,7 @@ def test_changes_are_listed_with_their_cause_and_the_other_way_round_when_asked(
 
 
 def test_a_release_task_that_runs_twice_releases_once(releaser, form):
-    releaser.post("/release/", form)
+    release_by(releaser, form)
     job = Job.objects.get()
     release(str(job.pk))
     Job.objects.update(state="queued")
