@@ -6,5 +6,4 @@ class SimulationConfig(AppConfig):
 
     event_sentences = {
         "rehearsed": "{who} rehearsed {what} with {workers:simulated worker}",
-        "discarded the rehearsal of": "{who} discarded the rehearsal of {what}",
     }
