@@ -13,13 +13,13 @@ from corpus.models import Collection
 from crowd.calls.outbox import deliver_due
 from crowd.models import Outbox
 from crowd.posting.postings import overview_of
-from crowd.posting.publication import close_round
+from crowd.posting.publication import BEGUN, close_round
 from dataset.exports.downloads import check_choice, make_download
 from dataset.judged.verdict_worth import round_sentences
 from dataset.models import Aggregation, Version
 from dataset.releases.release import release as release_version
 from dataset.releases.release_parameters import AggregateParameters, ReleaseParameters
-from dataset.reviews.cases import update_queue
+from dataset.reviews.cases import check_queue, refresh_queue, update_queue
 from dataset.reviews.cleanup import suggest_clean_up
 from dataset.reviews.random_reviews import drawn_verdicts
 from dataset.turns import TurnParameters, next_name, take_turn, version_of
@@ -50,10 +50,15 @@ def close(job: Job, progress: JobProgress) -> str:
 
 @job("console.tasks.clean_up", needs=("hits.launch_round", "annotation.decide_assignment"))
 def clean_up(job: Job, progress: JobProgress) -> str:
-    """Look for captions and pictures of a collection that a person should look at."""
-    counts = suggest_clean_up(Collection.objects.named(job.params["collection"]), progress=progress)
-    kinds = ("meaningless", "suspicious", "duplicate")
-    return f"Waiting for a review: {', '.join(f'{counts[kind]:,} {kind}' for kind in kinds)}."
+    """Look for pairs, captions and pictures of a collection that a person should look at; compare the queue with the
+    votes of each round."""
+    collection = Collection.objects.named(job.params["collection"])
+    suggest_clean_up(collection, progress=progress)
+    counts = refresh_queue(collection)
+    for round in Round.objects.filter(BEGUN, pool__collection=collection):
+        check_queue(round)
+    kinds = [f"{n:,} {kind}" for kind, n in counts.items() if n and kind != "waiting"]
+    return f"{counted(counts['waiting'], 'pair waits', 'pairs wait')} for a review: {', '.join(kinds) or 'none'}."
 
 
 @job("dataset.tasks.aggregate", needs=("hits.launch_round",))

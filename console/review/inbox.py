@@ -63,16 +63,14 @@ def inbox(request: StaffRequest) -> HttpResponse:
     numbers = waiting.aggregate(all=Count("pk"), **{key: Count("pk", filter=_has(key)) for key in REASONS})
     shown = waiting.filter(_has(reason)) if reason in REASONS else waiting
     rows = page_of(request, shown.order_by().values("worker").annotate(since=Min("submitted_at")).order_by("since"))
-    rejected = Rejection.objects.select_related(*WORK, "by").order_by("-pk")
     context = {
         "rows": rows,
         "cases": _cases(shown, [row["worker"] for row in rows]),
         "numbers": numbers,
         "reasons": [(key, label, numbers[key]) for key, label in REASONS.items() if numbers[key]],
         "reason": reason,
-        "proposed": rejected.filter(PROPOSED),
+        "proposed": Rejection.objects.filter(PROPOSED).select_related(*WORK, "by").order_by("pk"),
         "appeals": Appeal.objects.filter(answered_at=None).select_related(*WORK, "rejection").order_by("pk"),
-        "rejected": rejected.filter(dropped_at=None).exclude(PROPOSED)[:SEVERAL],
         "queues": _queues(),
         "undelivered": _undelivered(),
         "decided": decided_by(request),

@@ -62,7 +62,7 @@ def addresses_of_the_site(lasting_site) -> dict[str, str]:
         (("pair", "pair_conclude", "reviews_undo"), pair),
         (("review_second",), [*pair, 1]),
         (("collection", "side_by_side", "matches", "matches_import", "samples", "sample", "test"), ["zoo"]),
-        (("leaderboard", "run_register", "queue", "queue_refresh", "clean_up", "two_reviewers"), ["zoo"]),
+        (("leaderboard", "run_register", "queue", "clean_up", "two_reviewers"), ["zoo"]),
         (("batch_undo",), [site.collection.batches.create(name="zoo-1", kind="matches", source="cxc", counts={}).name]),
         (("rename",), ["collection", "zoo"]),
         (("collection_ids",), ["zoo", "images"]),

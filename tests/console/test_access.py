@@ -54,7 +54,7 @@ ADMINS_DO = {
 # Researchers and reviewers both.
 STEWARDS_DO = {
     *("worker_exclude", "worker_readmit", "worker_pause", "worker_resume", "worker_write", "worker_link"),
-    *("round_write", "queue_refresh", "clean_up", "conflicts_send", "webhook_add", "worker_note"),
+    *("round_write", "clean_up", "conflicts_send", "webhook_add", "worker_note"),
 }
 MEMBERS_DO = {"token_revoke"}  # their own
 ACTS = RESEARCHERS_DO | REVIEWERS_DO | ADMINS_DO | STEWARDS_DO | WEBHOOKS

@@ -7,7 +7,7 @@ from annotation.models import Assignment, Decision, Payment, Rejection, Worker
 from annotation.money.payments import mark_paid
 from annotation.people.admission import BRAKE
 from annotation.review.decisions import decide
-from annotation.review.worker_cases import assign_case, case_of, decide_on, note_on, undo_decisions
+from annotation.review.worker_cases import case_of, decide_on, undo_decisions
 from annotation.work.grading import grade
 from annotation.work.leases import lease_seat
 from annotation.work.submissions import Answer, submit_answers
@@ -99,15 +99,6 @@ def test_all_work_of_a_worker_is_decided_at_once_and_undone(worker, person):
     assert states(worker) == [State.ACCEPTED] * BRAKE
 
 
-def test_work_is_decided_by_a_signal_that_alone_speaks_against_it(worker, person):
-    first, second, _ = case_of(worker)
-    copy = [{"signal": "copy", "sentence": "16 answers follow the ranks of vse."}]
-    Assignment.objects.filter(pk=first.pk).update(signals=copy, control_failures=0)
-    Assignment.objects.filter(pk=second.pk).update(signals=copy)
-    assert list(case_of(worker, signal="copy")) == [first]
-    assert len(case_of(worker, signal="control")) == 1
-
-
 def test_nothing_is_decided_where_one_set_cannot_be(worker, person):
     sets = [*case_of(worker)]
     Assignment.objects.filter(pk=sets[-1].pk).update(state=State.RETURNED)
@@ -139,11 +130,3 @@ def test_no_decision_is_undone_after_its_effects(worker, person):
     decide(made.assignment, **EXCLUDE, by=person)
     with pytest.raises(CounterpartError, match="not the only one"):
         undo_decisions([made], by=person)
-
-
-def test_a_case_is_assigned_and_noted(worker, person):
-    assert [assign_case(worker, to=person, by="robin"), assign_case(worker, to=person, by="robin")] == [True, False]
-    note_on(worker, text=" Asked for the pictures. ", by="robin")
-    assert worker.case_notes.get().text == "Asked for the pictures."
-    with pytest.raises(CounterpartError, match="empty"):
-        note_on(worker, text=" ", by="robin")

@@ -185,15 +185,19 @@ def test_the_rule_of_two_is_set_on_the_queue(researcher, disputed, collection):
     assert collection.two_reviewers
 
 
-def test_the_queue_is_brought_up_to_date_by_a_button(reviewer, disputed):
+def test_the_queue_is_brought_up_to_date_by_a_job(reviewer, disputed, commit):
     Case.objects.all().delete()
-    context = reviewer.post(reverse("queue_refresh", args=["zoo"]), follow=True).context
-    assert (context["waiting"], context["checked"].shown, list(context["alarms"])) == (2, True, [])
+    with commit(execute=True):
+        reviewer.post(reverse("clean_up", args=["zoo"]))
+    context = reviewer.get(reverse("queue", args=["zoo"])).context
+    assert ("disagreement", 2) in [(reason, n) for reason, _, n in context["tabs"]]
+    assert (context["checked"].shown, list(context["alarms"])) == (True, [])
 
 
-def test_a_queue_that_hides_a_disagreement_raises_an_alarm(reviewer, disputed, monkeypatch):
+def test_a_queue_that_hides_a_disagreement_raises_an_alarm(reviewer, disputed, monkeypatch, commit):
     monkeypatch.setattr(cases, "disagreements", lambda collection: {})
-    reviewer.post(reverse("queue_refresh", args=["zoo"]))
+    with commit(execute=True):
+        reviewer.post(reverse("clean_up", args=["zoo"]))
     page = reviewer.get(reverse("queue", args=["zoo"]))
     assert ([alarm.round for alarm in page.context["alarms"]], 'role="alert"' in page.text) == ([disputed], True)
     assert "every disagreement" in reviewer.get("/").text
