@@ -25,7 +25,7 @@ MENU = (
     Entry("Rounds", "rounds", below=r"rounds|plan|design|calls|submissions|charts/round|judgments"),
     Entry(
         "Results",
-        "versions",
+        "results_list",
         below=r"results|scores|runs|benchmarks|versions|release|charts/version|collections/[^/]+/leaderboard",
     ),
     Entry(

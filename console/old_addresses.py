@@ -19,6 +19,8 @@ OLD_ADDRESSES: dict[str, str] = {
     "rounds/<slug:name>/costs/": "round_money",
     "rounds/<slug:name>/audit/": "round_money",
     "rounds/<slug:name>/effect/": "round_results",
+    "versions/": "results_list",
+    "scores/": "results_list",
     "rounds/<slug:name>/estimates/": "round_results",
     "calls/": "rounds",
     "annotators/": "collections",

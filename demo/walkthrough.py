@@ -13,6 +13,7 @@ from annotation.models import Admission, QualificationTest
 from annotation.people.admission import make_admission
 from annotation.people.qualification_questions import Best, set_best
 from annotation.people.qualification_tests import QualificationPlan, make_test
+from console.charts.chart_jobs import count_charts, due_charts
 from console.permissions import ADMIN
 from console.trust.trust_figures import measure_trust
 from core.errors import CounterpartError
@@ -101,6 +102,9 @@ def demonstrate(*, progress: Progress = silent, stage: Stage = lambda what: null
         publish_round(to_try, admission=_admission(collection), actor="demo")
     with stage(f"Let careless simulated workers judge the same pairs as {DOUBTFUL}"):
         _run_doubtful_round(to_try, progress)
+    with stage("Count the charts of its rounds, versions and pools"):
+        for kind, thing in due_charts():
+            count_charts(kind, thing, progress=progress)
     return figures(Version.objects.select_related("collection", "sample").get(name=VERSION))
 
 

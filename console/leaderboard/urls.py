@@ -10,6 +10,5 @@ urlpatterns = [
     path("benchmarks/", views.benchmarks, name="benchmarks"),
     path("benchmarks/<uuid:job_id>/", views.benchmark, name="benchmark"),
     path("runs/<int:run_id>/", views.run, name="run"),
-    path("runs/<int:run_id>/score/", views.run_score, name="run_score"),
-    path("scores/", views.scores, name="scores"),
+    path("results/", views.results_list, name="results_list"),
 ]

@@ -4,12 +4,15 @@ the named benchmarks: measuring rankings or a search on them, and the figures.""
 from collections.abc import Sequence
 from uuid import UUID
 
+from django.contrib.auth.models import User
+from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
+from console.acts import Chosen, act
 from console.charts.score_charts import score_chart
 from console.leaderboard.benchmark_boards import measure_rankings, stored_boards
-from console.leaderboard.round_boards import boards_of_round, estimates_of_run
+from console.leaderboard.round_boards import estimates_of_run
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.uploads import LARGEST_UPLOAD, start_with_uploads, store_upload
@@ -18,31 +21,38 @@ from core.models import Job
 from core.web.middleware import takes_uploads
 from corpus.models import Collection
 from counterpart_metrics import SCORED
-from counterpart_statistics.estimation import METRICS, Question
 from dataset.models import Version
 from evaluation.auditing.estimate_boards import audits_of
 from evaluation.jobs import start_registration, start_scoring_run
 from evaluation.models import Run
 from evaluation.scores.boards import notes_of
 from evaluation.scores.leaderboard import board_of, board_of_run, caution_of
-from evaluation.scores.moves import Figures, averages_of, history_of
-from hits.models import Round
+from evaluation.scores.moves import Figures, averages_of, history_of, ranks_of, values_of
 from mitl.charts.drawing import Chart
+from mitl.charts.lines import rank_chart
+
+MEASURED_SHOWN = 20
 
 
 @members_only.reads
 def leaderboard(request: HttpRequest, name: str) -> HttpResponse:
-    """Models on ``?version=``, or as ``?round=`` estimates them (default: the newest version with scores, or audit),
-    and how their ranks and scores change between metrics and versions."""
+    """Models on ``?version=`` (default: the newest with scores), and how their ranks and scores change between metrics
+    and versions."""
     return _page(request, get_object_or_404(Collection, name=name), RankingsForm())
 
 
 @members_only.reads
-def scores(request: HttpRequest) -> HttpResponse:
-    """Go to the leaderboard of the newest version with scores, or of the newest collection."""
-    scored = Collection.objects.filter(versions__scores__isnull=False).order_by("-versions__released_at")
-    found = scored.first() or Collection.objects.order_by("-pk").first()
-    return redirect("leaderboard", found.name) if found else redirect("collections")
+def results_list(request: HttpRequest) -> HttpResponse:
+    """All that has a figure: released versions, the leaderboards of collections, and measured benchmarks."""
+    versions = Version.objects.select_related("collection", "released_by", "publication")
+    boards = Collection.objects.annotate(n_models=Count("runs__model", distinct=True)).filter(n_models__gt=0)
+    context = {
+        "rows": page_of(request, versions),
+        "things": "versions",
+        "boards": boards.order_by("name"),
+        "benchmarks": Job.objects.filter(task=measure_rankings.name, state=Job.State.DONE)[:MEASURED_SHOWN],
+    }
+    return render(request, "console/leaderboard/results_list.html", context)
 
 
 @takes_uploads(LARGEST_UPLOAD)
@@ -63,10 +73,14 @@ def run_register(request: StaffRequest, name: str) -> HttpResponse:
     return redirect("job", job.pk)
 
 
+def _run_or_404(run_id: int) -> Run:
+    return get_object_or_404(Run.objects.select_related("collection", "retrieval", "registered_by"), pk=run_id)
+
+
 @members_only.reads
 def run(request: HttpRequest, run_id: int) -> HttpResponse:
     """One run: its marks, and its figures on every version in both directions."""
-    found = get_object_or_404(Run.objects.select_related("collection", "retrieval", "registered_by"), pk=run_id)
+    found = _run_or_404(run_id)
     boards = [
         (version, board_of_run(found, version), caution_of(version)) for version in found.collection.versions.all()
     ]
@@ -79,25 +93,30 @@ def run(request: HttpRequest, run_id: int) -> HttpResponse:
     return render(request, "console/leaderboard/run.html", context)
 
 
-@researchers_only.acts
-def run_score(request: StaffRequest, run_id: int) -> HttpResponse:
-    """Start a job that scores the run on every version of its collection again."""
-    found = get_object_or_404(Run.objects.select_related("collection"), pk=run_id)
-    return redirect("job", start_scoring_run(found, by=request.user).pk)
+@act(
+    "runs/<int:run_id>/score/",
+    _run_or_404,
+    researchers_only,
+    label="Score again",
+    question="Score {} again?",
+    asks=lambda run: ["Its rankings are scored on every version of their collection, as a job."],
+    offered=lambda run: run.has_lists,
+    menu=Run,
+)
+def run_score(run: Run, chosen: Chosen, by: User) -> Job:
+    return start_scoring_run(run, by=by)
 
 
 @takes_uploads(2 * LARGEST_UPLOAD)
 @researchers_only.fills
 def benchmarks(request: StaffRequest) -> HttpResponse:
-    """Upload rankings or choose a search, and the benchmarks; a job measures them. Lists what was measured before."""
+    """Upload rankings or choose a search, and the benchmarks; a job measures them."""
     form = BenchmarkForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         title = f"Measure on {', '.join(form.cleaned_data['benchmarks'])}"
         task = measure_rankings.name
         return redirect("job", start_with_uploads(title, task, form.params(), form.uploads(), by=request.user).pk)
-    measured = Job.objects.filter(task=measure_rankings.name, state=Job.State.DONE)
-    context = {"form": form, "rows": page_of(request, measured)}
-    return render(request, "console/leaderboard/benchmarks.html", context, status=422 if form.errors else 200)
+    return render(request, "console/leaderboard/benchmarks.html", {"form": form}, status=422 if form.errors else 200)
 
 
 @members_only.reads
@@ -110,9 +129,7 @@ def benchmark(request: HttpRequest, job_id: UUID) -> HttpResponse:
 
 
 def _page(request: HttpRequest, collection: Collection, form: RankingsForm) -> HttpResponse:
-    audits = audits_of(collection)
-    version, round = _shown(request, collection, audits)
-    released = set(version.rounds.values_list("pk", flat=True)) if version else set()
+    version = _shown(request, collection)
     metric = _metric(request, "metric", SCORED)
     board = board_of(version) if version else None
     figures = history_of(collection, metric)
@@ -121,39 +138,27 @@ def _page(request: HttpRequest, collection: Collection, form: RankingsForm) -> H
         "collection": collection,
         "versions": collection.versions.all(),
         "shown": version,
-        "audits": audits,
-        "estimated": round,
-        "evaluate": f"python manage.py evaluate --version {version or 'VERSION'} --rankings FILE",
+        "audits": audits_of(collection),
         "board": board,
         "scores": score_chart(board.metrics, averages_of(board)) if board and len(board.rows) > 1 else None,
         "notes": notes_of(board) if board else [],
         "caution": caution_of(version) if version else "",
-        "audits_in": [one for one in audits if one.pk in released],
         "metric": metric,
         "metrics": SCORED,
-        "moving": names,
         "partly": [one for one in collection.versions.all() if one.name in names and caution_of(one)],
         "history": _history(names, figures) if names else None,
+        "ranking": rank_chart(names, ranks_of(values_of(figures)), "") if len(names) > 1 else None,
         "runs": page_of(request, collection.runs.order_by("-created_at").select_related("registered_by")),
         "form": form,
     }
-    if round:
-        queries: Question = "like" if request.GET.get("queries") == "like" else "these"
-        context |= boards_of_round(round, _metric(request, "by", METRICS), queries)
     return render(request, "console/leaderboard/leaderboard.html", context, status=422 if form.errors else 200)
 
 
-def _shown(
-    request: HttpRequest, collection: Collection, audits: Sequence[Round]
-) -> tuple[Version | None, Round | None]:
-    """Return the version ``?version=`` or the round ``?round=``, else the newest with scores or the newest audit."""
+def _shown(request: HttpRequest, collection: Collection) -> Version | None:
+    """Return the version ``?version=``, else the newest with scores."""
     if wanted := request.GET.get("version"):
-        return get_object_or_404(collection.versions, name=wanted), None
-    if wanted := request.GET.get("round"):
-        rounds = Round.objects.filter(pool__collection=collection).select_related("pool__collection", "pool__sample")
-        return None, get_object_or_404(rounds, name=wanted)
-    scored = collection.versions.filter(scores__isnull=False).distinct().first()
-    return scored, None if scored or not audits else audits[0]
+        return get_object_or_404(collection.versions, name=wanted)
+    return collection.versions.filter(scores__isnull=False).distinct().first()
 
 
 def _metric(request: HttpRequest, name: str, metrics: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from django import forms
+from django.db.models import Max, QuerySet
 
 from console.fields import UploadField
 from console.refusals import refusals_in
@@ -55,6 +56,12 @@ def _benchmarks() -> list[tuple[str, str]]:
     return [*((name, name) for name in ORDER), *((one.name, f"{one} of {one.collection}") for one in versions)]
 
 
+def _newest_searches() -> QuerySet[Retrieval]:
+    """Return the newest search of each annotator in each collection."""
+    newest = Retrieval.objects.values("annotator", "collection").annotate(newest=Max("pk")).values("newest")
+    return Retrieval.objects.filter(pk__in=newest).select_related("annotator", "collection").order_by("-pk")
+
+
 class BenchmarkForm(forms.Form):
     """Rankings to measure, uploaded or of a search, and the benchmarks."""
 
@@ -67,7 +74,7 @@ class BenchmarkForm(forms.Form):
     )
     rankings = UploadField(suffixes=tuple(FORMS), required=False, help_text=RANKINGS)
     retrieval = forms.ModelChoiceField(
-        Retrieval.objects.select_related("annotator", "collection").order_by("-pk"),
+        _newest_searches(),
         required=False,
         label="or an annotator’s search",
         empty_label="none",

@@ -10,7 +10,6 @@ from console.versions import (
 )
 
 urlpatterns = [
-    path("versions/", views.versions, name="versions"),
     path("versions/<slug:name>/", views.version, name="version"),
     path("versions/<slug:name>/trust/", views.version_trust, name="version_trust"),
     path("versions/<slug:name>/changes/", views.version_changes, name="version_changes"),

@@ -1,10 +1,9 @@
 """Released versions: the tabs of one, the changes since another, and its files."""
 
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
-from console.pagination import page_of
 from console.permissions import members_only
 from console.places import show
 from console.refusals import refusals_as_404
@@ -29,12 +28,6 @@ LARGEST_COMPARED = 50_000_000  # bytes of both versions: what a page can read in
 def version_or_404(name: str) -> Version:
     related = ("collection", "sample", "released_by", "publication")
     return get_object_or_404(Version.objects.select_related(*related), name=name)
-
-
-@members_only.reads
-def versions(request: HttpRequest) -> HttpResponse:
-    rows = Version.objects.select_related("collection", "sample", "released_by")
-    return render(request, "console/versions/versions.html", {"rows": page_of(request, rows), "things": "versions"})
 
 
 @members_only.reads

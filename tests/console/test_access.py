@@ -58,7 +58,7 @@ STEWARDS_DO = {
 }
 MEMBERS_DO = {"token_revoke"}  # their own
 ACTS = RESEARCHERS_DO | REVIEWERS_DO | ADMINS_DO | STEWARDS_DO | WEBHOOKS
-ELSEWHERE = {"scores", "round_captions", "chart"}  # lead to the page of a collection, of a round
+ELSEWHERE = {"round_captions", "chart"}  # lead to the page of a collection, of a round
 
 
 @pytest.fixture

@@ -71,6 +71,7 @@ PAGES = [
     "/rounds/draft/judgments/",
     "/pools/pool/pack/",
     "/benchmarks/",
+    "/results/",
     "/rounds/there/money/",
     "/workers/",
     "/workers/{worker}/",

@@ -52,7 +52,7 @@ def test_uploaded_rankings_get_the_figures_of_the_command(measure, researcher, r
     columns = shown.context["boards"]["eccv"].columns
     assert (row.model, rest) == ("clip", [])
     assert [cell.figure.value for cell in cells] == [said[one.part][one.metric]["value"] for one in columns]
-    assert str(Job.objects.get().pk) in researcher.get("/benchmarks/").text
+    assert str(Job.objects.get().pk) in researcher.get("/results/").text
 
 
 def test_a_version_is_a_benchmark_of_the_page_and_its_leaderboard_has_the_run(measure, researcher):

@@ -1,4 +1,4 @@
-"""The boards of estimates on the leaderboard and on the page of a run: no finished round and no release is needed."""
+"""What audits estimate of a run, on its page and for programs: no finished round and no release is needed."""
 
 import json
 
@@ -7,11 +7,9 @@ import pytest
 from console.leaderboard.round_boards import estimates_of_run
 from counterpart_statistics.auditing.model_scores import WHICH
 from evaluation.models import Run
-from evaluation.scores.scoring import evaluate_version
 from mitl.models import Pool
 from tests.commands import output_of
 from tests.console.api.calls import caller_for
-from tests.console.conftest import counted
 from tests.dataset.releasing import release_version
 from tests.evaluation.analysing import analyse, written
 from tests.evaluation.registering import register_in_order
@@ -33,25 +31,8 @@ def run(pool, lasting) -> Run:
     return register_in_order(pool.collection, lasting)
 
 
-def test_the_leaderboard_of_a_collection_without_a_version_is_that_of_its_newest_audit(member, run):
-    page = member.get("/collections/zoo/leaderboard/")
-    assert "of the pool of audit" in page.text
-    assert [len(one.board.rows) for one in page.context["estimate_boards"]] == [4, 4]
-    assert f'/{run.pk}/">outsider</a>' in page.text
-    assert "contains 0" in page.text
-    assert "randomisation test" not in page.text
-    assert "/rounds/audit/estimates/" in page.text
-
-
-def test_a_version_that_holds_an_audit_leads_to_its_estimates(member, pool):
-    audit = judge_all(published(pack("whole", pool, **AUDIT)))
-    version = release_version("v1", collection=pool.collection, sample=pool.sample, rounds=[audit])
-    evaluate_version(version)
-    page = member.get("/collections/zoo/leaderboard/")
-    assert page.context["shown"] == version
-    assert "14 images and 14 captions" in page.text
-    assert page.text.count("?round=whole&amp;metric=mAP%40R") == 2  # among the boards, and in the notice
-    assert "of the pool of whole" in member.get("/collections/zoo/leaderboard/?round=whole").text
+def test_the_leaderboard_leads_to_the_estimates_of_audits(member, run):
+    assert "/rounds/audit/results/?show=estimates" in member.get("/collections/zoo/leaderboard/").text
 
 
 def test_the_page_of_a_run_has_its_estimates_on_each_audit(member, pool, run):
@@ -62,7 +43,7 @@ def test_the_page_of_a_run_has_its_estimates_on_each_audit(member, pool, run):
     assert [[row.model for row in one.board.rows] for one in boards] == [["outsider"], ["outsider"]]
     assert all("outsider" in (step.model, step.following) for one in boards for step in one.differences)
     assert page.text.count("of the pool of audit") == 2
-    assert "?round=audit" in page.text
+    assert "/rounds/audit/results/?show=estimates" in page.text
 
 
 def test_a_program_reads_the_estimates_of_a_run(person, run):
@@ -113,13 +94,11 @@ def test_rows_of_files_versions_and_programs_name_theirs_too(person, pool, run, 
 
 
 @pytest.mark.parametrize("queries", ["these", "like"])
-@pytest.mark.parametrize("surface", ["estimate", "live", "board", "round"])
-def test_every_text_and_page_of_figures_says_what_its_intervals_are_of(member, run, surface, queries):
+@pytest.mark.parametrize("surface", ["estimate", "live"])
+def test_every_text_of_figures_says_what_its_intervals_are_of(run, surface, queries):
     read = {
         "estimate": lambda: output_of("estimate", "audit", "--queries", queries),
         "live": lambda: analyse("live", "audit", "--looks", "2", "--queries", queries),
-        "board": lambda: member.get(f"/collections/zoo/leaderboard/?round=audit&queries={queries}").text,
-        "round": lambda: counted(member, f"/rounds/audit/estimates/?queries={queries}").text,
     }
     text = read[surface]()
     words = {"these": "what judging all 14 queries of the pool would say;", "like": "of queries drawn like these 14."}
@@ -127,17 +106,3 @@ def test_every_text_and_page_of_figures_says_what_its_intervals_are_of(member, r
     assert words["like" if queries == "these" else "these"] not in text
     assert f"for {WHICH[queries]}" in text
     assert "outsider: its own first items were not asked. Where no annotator found them they count as no match." in text
-
-
-def test_one_page_says_whether_one_may_publish_that_a_model_is_better_than_the_next(member, run):
-    """From the page of the round to the answer, and from these queries to queries like them."""
-    assert "/rounds/audit/estimates/" in member.get("/rounds/audit/").text
-    text = counted(member, "/rounds/audit/estimates/").text
-    assert text.count("May I publish that a model is better than the next one?") == 2
-    left = '<span class="state">open</span>'
-    answers = text.count(" is above ") + text.count(left)
-    assert answers == 2 * 3 * 3  # of four models, three neighbours in each of three metrics and two directions
-    assert '<a href="?queries=these" aria-current="true">' in text
-    wider = counted(member, "/rounds/audit/estimates/?queries=like").text
-    assert '<a href="?queries=like" aria-current="true">' in wider
-    assert wider.count(left) >= text.count(left)

@@ -12,7 +12,6 @@ from evaluation.models import Run, Score
 from evaluation.scores.scoring import evaluate_version
 from tests.console.conftest import Site, random_rankings
 from tests.dataset.releasing import release_version
-from tests.factories import make_collection
 
 UPLOAD = "/collections/zoo/leaderboard/register/"
 
@@ -107,9 +106,14 @@ def test_both_charts_have_a_row_a_model_with_its_interval_or_say_that_there_is_n
     assert re.search(r"model b: \d+\.\d;", without.panels[0].label)
 
 
-def test_the_menu_leads_to_the_leaderboard_of_the_newest_version_with_scores(member, site):
-    make_collection("newer")
-    assert member.get("/scores/").url == "/collections/newer/leaderboard/"
-    run = site.version.collection.runs.create(model="a", sha256="0" * 64)
-    run.scores.create(version=site.version, metric="R@1", direction="i2t", value=0.5, queries=8)
-    assert member.get("/scores/").url == "/collections/zoo/leaderboard/"
+def test_results_list_versions_leaderboards_and_where_each_leads(member, site):
+    assert "No version" not in member.get("/results/").text
+    site.version.collection.runs.create(model="a", sha256="0" * 64)
+    page = member.get("/scores/", follow=True)
+    assert page.redirect_chain == [("/results/", 302)]
+    assert "/collections/zoo/leaderboard/" in page.text
+    assert "/versions/v1/" in page.text
+
+
+def test_an_empty_site_says_how_a_result_comes_about(member, db):
+    assert "release a version of its verdicts" in member.get("/results/").text
