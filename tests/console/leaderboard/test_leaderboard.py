@@ -113,7 +113,3 @@ def test_results_list_versions_leaderboards_and_where_each_leads(member, site):
     assert page.redirect_chain == [("/results/", 302)]
     assert "/collections/zoo/leaderboard/" in page.text
     assert "/versions/v1/" in page.text
-
-
-def test_an_empty_site_says_how_a_result_comes_about(member, db):
-    assert "release a version of its verdicts" in member.get("/results/").text
