@@ -34,7 +34,7 @@ LISTS: dict[type[Row], str] = {
     Match: "matches",
 }
 """The lists of a line, by what they hold."""
-BATCH = 2_000  # lines of a download in memory at a time
+BATCH = 500  # lines of a download in memory at a time
 COLUMNS = (
     *("image", "caption", "text", "annotators", "votes", "verdict", "confidence", "match", "review", "flags"),
     *("control", "probability"),
@@ -150,18 +150,16 @@ def lines_of(place: PairScope, pairs: Iterable[Pair]) -> list[Line]:
     images = Image.objects.in_bulk(lookup["image__in"])
     captions = Caption.objects.in_bulk(lookup["caption__in"])
     lines = {pair: Line(images[pair[0]], captions[pair[1]]) for pair in pairs}
+    # Rows are looked up by image and by caption, so that some are of other pairs.
     for image, caption, name, level, n in _votes(place, lookup):
-        _line(lines, image, caption).votes_by_round.setdefault(name, []).extend([level] * n)
+        if line := lines.get((image, caption)):
+            line.votes_by_round.setdefault(name, []).extend([level] * n)
     judged = verdicts_on(place.aggregations, list(images.values()), list(captions.values()))
     for row in chain(judged, _rows(place, lookup)):
-        _line(lines, row.image_id, row.caption_id).add(row)
+        if line := lines.get((row.image_id or 0, row.caption_id or 0)):
+            line.add(row)
     note_doubts(verdict for line in lines.values() for verdict in line.verdicts)
     return list(lines.values())
-
-
-def _line(lines: dict[Pair, Line], image: int | None, caption: int | None) -> Line:
-    """Return the line of the pair. Rows are looked up by image and by caption, so that some are of other pairs."""
-    return lines.get((image or 0, caption or 0)) or Line(Image(), Caption())
 
 
 def _votes(place: PairScope, lookup: dict[str, Any]) -> QuerySet[Any, tuple[int, int, str, int, int]]:
