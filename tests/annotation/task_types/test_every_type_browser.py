@@ -281,7 +281,7 @@ def test_the_test_of_sentences_comes_first_is_done_by_key_and_has_no_barriers(op
     page.goto(f"/judge/join/{caption_round.join_key}/")
     accessible(page)
     page.get_by_role("checkbox").check()
-    page.get_by_role("button", name="Agree and start").click()
+    page.get_by_role("button", name="Agree and join").click()
     page.get_by_role("link", name="Take the test").click()
     at(page, "1 of 2")
     accessible(page)
