@@ -63,8 +63,9 @@ def round_judgments(request: StaffRequest, name: str) -> HttpResponse:
 
 def _tab(request: StaffRequest, found: Round, part: str, context: Mapping[str, Any], status: int = 200) -> HttpResponse:
     is_secret = are_pairs_secret(found, request.user)
-    candidates = Item.objects.filter(hit__round=found, control=None, image__isnull=False, caption__isnull=False)
-    shown = [] if is_secret else candidates.select_related("image", "caption").order_by("hit", "place")[:FEW]
+    first = found.hits.order_by("number").values("pk")[:FEW]
+    candidates = Item.objects.filter(hit__in=first, control=None, image__isnull=False, caption__isnull=False)
+    shown = [] if is_secret else candidates.select_related("image", "caption").order_by("hit_id", "place")[:FEW]
     context = {"part": part, "task": task_type_of(found), "is_secret": is_secret, "shown": shown, **context}
     return show(request, "console/rounds/pairs.html", found, context | {"tab": "round_pairs"}, status=status)
 
