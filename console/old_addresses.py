@@ -6,6 +6,7 @@ from django.views.generic import RedirectView
 OLD_ADDRESSES: dict[str, str] = {
     "codes/": "inbox",
     "conflicts/": "inbox",
+    "design/": "round_plan",
     "rejections/": "inbox",
     "review/": "inbox",
     "events/": "activity",

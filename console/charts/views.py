@@ -10,7 +10,9 @@ from console.charts.chart_jobs import start_charts
 from console.charts.plots import CHARTED, OFFERED, Charted, annotators_of, offered, stored_chart
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.places import show
+from console.rounds.figures import worth_of
 from console.rounds.schemas import round_or_404
+from console.rounds.vote_orders import orders_of
 from evaluation.analyses import csv_text
 from mitl.charts.drawing import chart_bytes
 
@@ -21,9 +23,15 @@ PLACES = {"round": "round_results", "version": "version_trust", "pool": "pool"}
 
 @members_only.reads
 def round_results(request: HttpRequest, name: str) -> HttpResponse:
-    """What a round says: its counts of votes, and its charts; ``?show=`` chooses one."""
+    """What a round says: how sure its verdicts are, its counts of votes, and its charts; ``?show=`` chooses one."""
     found = round_or_404(name)
-    return show(request, "console/charts/results.html", found, {"aggregations": found.aggregations.all()})
+    aggregations = list(found.aggregations.all())
+    context = {
+        "aggregations": aggregations,
+        "worth": worth_of(aggregations[0]) if aggregations else None,
+        "orders": orders_of(found),
+    }
+    return show(request, "console/charts/results.html", found, context)
 
 
 @members_only.reads

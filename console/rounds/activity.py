@@ -1,4 +1,4 @@
-"""A round's work over time: submissions, the share of them that passed, and their speed."""
+"""A round's work over time: submissions by outcome, and their speed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from hits.models import Round
 from hits.packing.designs import Design
 from hits.task_types import task_type_of
 from mitl.charts.drawing import Chart, Key
-from mitl.charts.scales import Scale, shares
+from mitl.charts.scales import Scale
 
 STEPS = {
     60: "minute",
@@ -48,8 +48,7 @@ OUTCOMES = {
 
 @dataclass(frozen=True)
 class Arrivals:
-    """Submissions over time, drawn by outcome in steps, with the share that passed. ``passed`` of ``decided`` were
-    accepted."""
+    """Submissions over time, drawn by outcome in steps. ``passed`` of ``decided`` were accepted."""
 
     step: str
     passed: int
@@ -96,19 +95,14 @@ def arrivals_in(times: NDArray[np.float64], states: NDArray[np.str_]) -> Arrival
     sent = np.bincount(number, minlength=length) - passed - held
     begins = (start // step + np.arange(length)) * step
     columns = []
-    rates = []
     for begin, ok, bad, new in zip(begins, passed.tolist(), held.tolist(), sent.tolist(), strict=True):
         moment = date_format(timezone.localtime(datetime.fromtimestamp(begin, tz=UTC)), "D j M, H:i")
         title = f"{moment}: {ok + bad + new:,} submitted, {ok:,} passed, {bad:,} flagged or excluded"
         columns.append(Column(title, {"passed": ok, "held": bad, "sent": new}))
-        share = ok / (ok + bad) if ok + bad else 0
-        rates.append(Column(f"{moment}: {share:.0%} of {ok + bad:,} passed", {"passed": share}))
     ends = _time_axis(float(begins[0]), float(begins[-1]) + step, length)
-    panels = [
-        column_panel("Submissions", columns, {kind: colour for kind, (colour, _) in OUTCOMES.items()}, ends),
-        column_panel("Share that passes", rates, {"passed": "good"}, ends, up=shares(2), height=60),
-    ]
-    chart = Chart("Submissions over time", "", panels, [Key(*one) for one in OUTCOMES.values()])
+    colours = {kind: colour for kind, (colour, _) in OUTCOMES.items()}
+    panel = column_panel("Submissions", columns, colours, ends)
+    chart = Chart("Submissions over time", "", [panel], [Key(*one) for one in OUTCOMES.values()])
     return Arrivals(STEPS[step], int(passed.sum()), int((passed + held).sum()), chart)
 
 

@@ -1,7 +1,7 @@
 """The holds of a round, as pages show them: each with the button that helps."""
 
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from django.urls import reverse
 
@@ -9,24 +9,20 @@ from annotation.platforms import Hold
 from annotation.work.standing import Standing
 from annotation.work.standstill import find_holds
 from console.kept_figures import kept_if_slow
+from console.places import page_of
 from hits.models import Round
 
 COUNTED_AS_NEEDS = ("review", "rejection")
 """Kinds of holds that ``console.home.needs`` shows to users who may act on them."""
-BUTTONS = {
-    "draft": ("Publish", "round_publish"),
-    "ceiling": ("Raise the ceiling", "round_ceiling"),
-    "workers": ("Invite", "round_people"),
-}
+BUTTONS = {"ceiling": ("Raise the ceiling", "round_ceiling"), "workers": ("Invite", "round_people")}
 
 
-@dataclass(frozen=True)
-class HoldLine:
-    """A hold with its button, if another page helps; *Resume* is at the top of the round's page."""
+class HoldLine(NamedTuple):
+    """A hold with its button, if another page helps; *Resume* is in the menu of the round."""
 
     hold: Hold
-    label: str
-    url: str
+    label: str = ""
+    url: str = ""
 
 
 def holds_of_page(round: Round, standing: Standing) -> list[HoldLine]:
@@ -39,7 +35,7 @@ def holds_of_page(round: Round, standing: Standing) -> list[HoldLine]:
 
 
 def _line(round: Round, hold: Hold) -> HoldLine:
-    label, name = BUTTONS.get(hold.kind, ("", ""))
     if hold.kind == "pictures":
-        return HoldLine(hold, "Collection", reverse("collection", args=[round.pool.collection.name]))
+        return HoldLine(hold, "Collection", page_of(round.pool.collection))
+    label, name = BUTTONS.get(hold.kind, ("", ""))
     return HoldLine(hold, label, reverse(name, args=[round.name]) if name else "")

@@ -24,12 +24,11 @@ from console.money.platform_status import is_on_platform
 from console.permissions import StaffRequest, members_only
 from console.places import show
 from console.rounds.activity import activity_of
-from console.rounds.figures import level_bar, newest_answers, seat_bar, verdict_count, worth_of
+from console.rounds.figures import level_bar, newest_answers, seat_bar, verdict_count
 from console.rounds.hold_lines import holds_of_page
 from console.rounds.rehearsal import rehearsal_figures
 from console.rounds.round_steps import is_joined_by_link, next_step
 from console.rounds.schemas import RoundAnswer, RoundState, counted_rounds, round_or_404
-from console.rounds.vote_orders import orders_of
 from console.rounds.worker_looks import workers_to_look_at
 from crowd.channels import market_of
 from crowd.posting.halts import pauses_of
@@ -53,8 +52,6 @@ def round(request: StaffRequest, name: str) -> HttpResponse:
     live = _live(round, request.user, CountingTurn(at_once="count" in request.GET))
     state = RoundState(round, live["standing"], balances_of([round])[round.pk], pauses_of([round])[round.pk])
     aggregation = round.aggregations.first()
-    orders = orders_of(round)
-    disputed = round.top_ups.for_disputes().exclude(pk__in=[one.top_up.pk for one in orders])
     context = live | {
         "answer": RoundAnswer.model_validate(state),
         "next": next_step(round, live["standing"], live["needs"], request.user),
@@ -63,8 +60,6 @@ def round(request: StaffRequest, name: str) -> HttpResponse:
         "versions": round.versions.all(),
         "aggregation": aggregation,
         "verdict_count": verdict_count(aggregation) if aggregation else 0,
-        "orders": orders,
-        "n_added": round.hits.filter(top_up__in=disputed).count() if round.top_up else 0,
         "added_for": [(one.purpose, one.n_hits) for one in round.top_ups.of_new_pairs().annotate(n_hits=Count("hits"))],
         **_stops(round),
         **(_draft(round) if round.state == "draft" else {}),
@@ -162,6 +157,5 @@ def _figures(round: Round, quality: Quality) -> dict[str, object]:
         "rejections": rejections_so_far(round),
         "looks": workers_to_look_at(round, workers),
         "n_workers": len(workers),
-        "worth": worth_of(aggregation) if (aggregation := round.aggregations.first()) else None,
         **activity_of(round),
     }

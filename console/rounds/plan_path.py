@@ -10,7 +10,7 @@ from django.http import QueryDict
 
 from corpus.models import Collection
 from hits.packing.designs import DEFAULT, DESIGNS
-from hits.task_types.levels import EXPERT, LEVELS
+from hits.task_types.levels import LEVELS
 
 PILOT_HITS = 5
 PAPER_QUERIES = {"images": 1_261, "captions": 1_333}
@@ -78,7 +78,6 @@ def presets() -> tuple[Preset, ...]:
             _pilot,
         ),
         Preset("eccv", "As ECCV Caption", "Top 5 of each annotator, four levels, one vote.", _as_paper),
-        Preset("expert", "Expert audit", "Three grades for each pair of some random queries.", _expert_audit),
     )
 
 
@@ -93,10 +92,6 @@ def _pilot(collection: Collection, annotators: int) -> Answers:
 
 def _as_paper(collection: Collection, annotators: int) -> Answers:
     return {"task": LEVELS.name, "design": DEFAULT, "top_k": 5, **_at_most(collection, PAPER_QUERIES)}
-
-
-def _expert_audit(collection: Collection, annotators: int) -> Answers:
-    return {"task": EXPERT.name, "design": DEFAULT, "top_k": 5, "judge": "audit"}
 
 
 def _at_most(collection: Collection, sizes: Mapping[str, int]) -> Answers:

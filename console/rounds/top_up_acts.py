@@ -26,8 +26,6 @@ from hits.models import Round
 from hits.rounds.top_ups import design_of
 from hits.task_types import task_type_of
 
-FINAL = "HITs that were added cannot be taken back."
-
 
 class TopUpForm(forms.Form):
     """The parameters of the acts that ask new pairs; the models to choose from are those registered for the pool."""
@@ -102,7 +100,7 @@ def round_add(round: Round, chosen: Chosen, by: User) -> Landing:
     """Add the HITs that were shown."""
     planned = chosen["plan"]
     add_planned(planned, actor=by.get_username())
-    return Landing(f"{counted(planned.plan.n_hits, 'HIT')} added to round {round}. {FINAL}", page_of(round))
+    return Landing(f"{counted(planned.plan.n_hits, 'HIT')} added to round {round}.", page_of(round))
 
 
 def _form_of(parameters: type[FurtherVotesAct]) -> Callable[[QueryDict | None, Round], forms.Form]:

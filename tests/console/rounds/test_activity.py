@@ -22,21 +22,20 @@ def test_submissions_are_counted_by_minute_and_outcome():
     times = np.array([NOON, NOON + 59, NOON + 60, NOON + 190])
     arrivals = arrivals_in(times, np.array(["accepted", "flagged", "accepted", "submitted"]))
     assert (arrivals.step, arrivals.passed, arrivals.decided) == ("minute", 2, 3)
-    submitted, rates = arrivals.chart.panels
+    (submitted,) = arrivals.chart.panels
     first, again, *others = tips(submitted)
     assert first == again == "Thu 26 Nov, 12:00: 2 submitted, 1 passed, 1 flagged or excluded"
     assert [one.split(": ")[1] for one in others] == [
         "1 submitted, 1 passed, 0 flagged or excluded",
         "1 submitted, 0 passed, 0 flagged or excluded",
     ]
-    assert [one.split(": ")[1] for one in tips(rates)] == ["50% of 2 passed", "100% of 1 passed"]
 
 
 def test_the_step_grows_with_the_time_so_that_columns_stay_few():
     for days in (0.01, 0.5, 3, 40, 900):
         times = NOON + np.linspace(0, days * 86_400, 50)
         arrivals = arrivals_in(times, np.full(50, "accepted"))
-        assert 1 <= len(tips(arrivals.chart.panels[1])) <= MOST_COLUMNS, days
+        assert 1 <= len(tips(arrivals.chart.panels[0])) <= MOST_COLUMNS, days
         assert arrivals.passed == 50
 
 

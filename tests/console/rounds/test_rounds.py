@@ -74,7 +74,7 @@ def test_a_wrong_answer_is_asked_again_and_the_others_are_not_yet(researcher, or
     ("preset", "chosen"),
     [
         ("pilot", {"task": "levels", "design": "eccv-18", "images": "8", "captions": "8", "top_k": "5"}),
-        ("expert", {"task": "expert", "judge": "audit", "images": "8", "captions": "16"}),
+        ("eccv", {"task": "levels", "images": "8", "captions": "16", "top_k": "5"}),
     ],
 )
 def test_a_preset_answers_all_questions_and_each_can_be_changed(researcher, order, preset, chosen):
