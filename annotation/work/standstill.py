@@ -14,7 +14,7 @@ from django.db.models import Min, QuerySet
 from annotation import platforms
 from annotation.models import Admission, Assignment, Exclusion, Participant, Pause, Rejection
 from annotation.money.ledger import Balance, balance_of
-from annotation.people.admission import admission_of, has_room, hits_with_seen_pairs, places_left
+from annotation.people.admission import admission_of, has_room, hits_with_seen_pairs, places_left, waits_for_decision
 from annotation.people.qualification_tests import tries_of
 from annotation.platforms import Hold
 from annotation.work.leases import AT_ONCE
@@ -156,6 +156,8 @@ def _bar(
             return "" if tries.left else "failed in the test"
     if not has_room(round, person.worker):
         return "at the limit of HITs for one worker"
+    if waits_for_decision(person.worker):
+        return "waiting for a decision on their last HITs"
     parts = [set(list(hits)[start : start + AT_ONCE]) for start in range(0, len(hits), AT_ONCE)]
     if any(part - hits_with_seen_pairs(person.worker, part) for part in parts):
         return ""

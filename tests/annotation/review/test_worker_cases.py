@@ -3,6 +3,7 @@
 import pytest
 from django.contrib.auth.models import User
 
+from annotation.judging.links import Trouble
 from annotation.models import Assignment, Decision, Payment, Rejection, Worker
 from annotation.money.payments import mark_paid
 from annotation.people.admission import BRAKE
@@ -12,6 +13,7 @@ from annotation.work.grading import grade
 from annotation.work.leases import lease_seat
 from annotation.work.submissions import Answer, submit_answers
 from core.errors import CounterpartError
+from crowd.visits.arrivals import refuse_shut_out
 from hits.models import Round
 from tests.annotation.answering import home_of, limit
 from tests.annotation.money.moneyed import WORDS
@@ -54,6 +56,11 @@ def test_a_worker_whose_last_sets_all_wait_gets_no_hit_until_one_is_decided(wide
     assert lease_seat(wide, worker=make_worker())
     decide(case_of(worker).first(), **COUNT, by=person)
     assert lease_seat(wide, worker=worker)
+
+
+def test_a_visitor_of_a_platform_is_asked_to_return_the_hit(wide, worker):
+    with pytest.raises(Trouble, match="Your last HITs are being checked"):
+        refuse_shut_out(worker, wide)
 
 
 def test_one_accepted_set_among_the_last_releases_the_brake(wide, worker):

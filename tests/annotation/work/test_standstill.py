@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotation.models import Admission, Assignment, QualificationTest, Rejection
 from annotation.money.payments import mark_paid
-from annotation.people.admission import join_round
+from annotation.people.admission import BRAKE, join_round
 from annotation.people.workers import exclude, pause_worker
 from annotation.review.decisions import decide
 from annotation.work.leases import lease_seat
@@ -22,7 +22,7 @@ from crowd.posting.pauses import pause_round
 from hits.models import Item, Round, Seat
 from tests.annotation.controlling import judge, vote
 from tests.annotation.money.moneyed import UNPAID, accepted, flagged, posted
-from tests.factories import make_collection, make_round, make_worker, put_on_platform
+from tests.factories import make_assignment, make_collection, make_round, make_worker, put_on_platform
 
 
 @pytest.fixture
@@ -149,6 +149,10 @@ def bar(made: Round, worker, how: str) -> None:
     elif how == "at the limit of HITs for one worker":
         Admission.objects.update_or_create(round=made, defaults={"per_worker": 1})
         vote(made.hits.get(number=1), 1, worker=worker)
+    elif how == "waiting for a decision on their last HITs":
+        for seat in make_round(make_collection("farm", images=20), "elsewhere", hits=BRAKE).seats.all():
+            work = make_assignment(seat, worker)
+            Assignment.objects.filter(pk=work.pk).update(state="flagged", submitted_at=work.leased_at)
     else:
         vote(made.hits.get(number=1), 1, worker=worker)
         seen = Item.objects.get(hit__number=1, control__polarity="positive")
@@ -160,6 +164,7 @@ BARS = (
     "paused here",
     "failed in the test",
     "at the limit of HITs for one worker",
+    "waiting for a decision on their last HITs",
     "with a pair of each seen before",
 )
 
