@@ -220,7 +220,9 @@ class PlanForm(RoundForm):
         suggested: Mapping[str, object] = {
             "collection": collection.name,
             "round": free_name(collection.name),
-            "control_depth": max(1, min(PoolingParameters.control_depth, min(sizes.values()) // 3)),
+            "control_depth": max(
+                PoolingParameters.top_k, min(PoolingParameters.control_depth, min(sizes.values()) // 3)
+            ),
             **{name: min(QUERIES, size) for name, size in sizes.items()},
         }
         for name, value in suggested.items():

@@ -107,6 +107,10 @@ def estimate_plan(parameters: RoundParameters) -> PlanEstimate:
             f"Invalid control depth {parameters.control_depth}: a gallery of {counted(sizes.gallery_images, 'image')} "
             f"and {counted(sizes.gallery_captions, 'caption')} allows at most {sizes.depth}."
         )
+    if parameters.top_k > parameters.control_depth:
+        raise CounterpartError(
+            f"Invalid top-k {parameters.top_k}: it is greater than the control depth {parameters.control_depth}."
+        )
     directions = Direction.values if parameters.direction == "both" else [parameters.direction]
     by_side = {Direction.IMAGE_TO_CAPTION: sizes.images, Direction.CAPTION_TO_IMAGE: sizes.captions}
     design = parameters.judge_design(by_side[direction] for direction in Direction if direction in directions)

@@ -33,7 +33,11 @@ def plan(**more) -> RoundParameters:
 
 @pytest.mark.parametrize(
     ("change", "message"),
-    [({"control_depth": 11}, "10 images and 30 captions"), ({"annotators": "emb"}, "not trained yet: emb")],
+    [
+        ({"control_depth": 11}, "10 images and 30 captions"),
+        ({"top_k": 11}, "top-k 11: it is greater than the control depth 10"),
+        ({"annotators": "emb"}, "not trained yet: emb"),
+    ],
 )
 def test_what_no_search_can_do_is_refused_before_anything_is_searched(zoo, change, message):
     make_annotator("vilt", "vilt", checkpoint="weights.npz")
