@@ -9,7 +9,6 @@ from annotation.models import ConsentWords
 from annotation.people.guides import LONGEST_NAME, LONGEST_TEXT, MOST_EXAMPLES, Guide, guide_of, has_guide, image_of
 from corpus.models import Image
 from hits.models import Round
-from hits.question import Level
 from hits.task_types import task_type_of
 
 
@@ -44,57 +43,52 @@ class GuideForm(forms.Form):
         super().__init__(data, initial={**words, "language": round.language})
         self.round = round
         self.task = task_type_of(round)
-        self.usual = self.task.wordings[round.wording]
         self.guide = guide_of(round)
+        usual = self.task.wordings[round.wording]
+        self.usual_levels = {str(level): [self.task.labels[level], text] for level, text in usual.levels.items()}
+        self.usual_examples: list[dict[str, Any]] = [
+            {"image": None, "level": one.level, "sentence": one.sentence, "why": one.why} for one in usual.examples
+        ]
         if has_guide(self.task):
             self._add_levels()
             self._add_examples()
 
+    def _add(self, name: str, label: str, initial: str | None, *, at_most: int = LONGEST_TEXT, **options: Any) -> None:
+        self.fields[name] = forms.CharField(label=label, initial=initial, max_length=at_most, **options)
+
     def _add_levels(self) -> None:
-        for level, label in self.task.labels.items():
-            name, text = self.guide.levels.get(str(level), [label, self.usual.levels[Level(level)]])
-            is_fixed = self.round.state != "draft"
-            self.fields[f"name-{level}"] = forms.CharField(
-                initial=name, max_length=LONGEST_NAME, disabled=is_fixed, label=f"Level {level}"
-            )
-            self.fields[f"text-{level}"] = forms.CharField(
-                initial=text, max_length=LONGEST_TEXT, disabled=is_fixed, label="Meaning"
-            )
+        is_fixed = self.round.state != "draft"
+        for level, (name, text) in (self.guide.levels or self.usual_levels).items():
+            self._add(f"name-{level}", f"Level {level}", name, at_most=LONGEST_NAME, disabled=is_fixed)
+            self._add(f"text-{level}", "Meaning", text, disabled=is_fixed)
 
     def _add_examples(self) -> None:
-        usual = [{"image": None, **vars(one)} for one in self.usual.examples]
-        shown = self.guide.examples or usual
-        keys: dict[Any, str] = dict(
-            Image.objects.filter(pk__in=[one["image"] for one in shown]).values_list("pk", "key")
-        )
+        shown = self.guide.examples or self.usual_examples
+        images = Image.objects.filter(pk__in=[one["image"] for one in shown])
+        keys: dict[Any, str] = dict(images.values_list("pk", "key"))
         for place in range(MOST_EXAMPLES):
             one = shown[place] if place < len(shown) else {}
-            self.fields[f"sentence-{place}"] = forms.CharField(
-                required=False, initial=one.get("sentence"), max_length=LONGEST_TEXT, label=f"Example {place + 1}"
-            )
+            self._add(f"sentence-{place}", f"Example {place + 1}", one.get("sentence"), required=False)
             self.fields[f"level-{place}"] = forms.TypedChoiceField(
                 required=False, coerce=int, choices=[*self.task.labels.items()], initial=one.get("level"), label="Level"
             )
-            self.fields[f"why-{place}"] = forms.CharField(
-                required=False, initial=one.get("why"), max_length=LONGEST_TEXT, label="Why"
-            )
-            self.fields[f"image-{place}"] = forms.CharField(
-                required=False, initial=keys.get(one.get("image")), label="Picture", max_length=120
-            )
+            self._add(f"why-{place}", "Why", one.get("why"), required=False)
+            self._add(f"image-{place}", "Picture", keys.get(one.get("image")), required=False)
 
     @property
     def consent_fields(self) -> list[forms.BoundField]:
         return [self[name] for name in ("researchers", "payment_terms", "contact", "language")]
 
     @property
-    def level_fields(self) -> list[tuple[forms.BoundField, forms.BoundField]]:
-        return [(self[f"name-{level}"], self[f"text-{level}"]) for level in self.task.labels if has_guide(self.task)]
+    def level_fields(self) -> list[list[forms.BoundField]]:
+        return [[self[f"name-{level}"], self[f"text-{level}"]] for level in self.usual_levels if has_guide(self.task)]
 
     @property
     def example_fields(self) -> list[list[forms.BoundField]]:
-        parts = ("sentence", "level", "why", "image")
-        places = range(MOST_EXAMPLES if has_guide(self.task) else 0)
-        return [[self[f"{part}-{place}"] for part in parts] for place in places]
+        return [
+            [self[f"{part}-{place}"] for part in ("sentence", "level", "why", "image")]
+            for place in range(MOST_EXAMPLES)
+        ]
 
     def words(self) -> dict[str, str]:
         return {name: self.cleaned_data[name] for name in ("researchers", "payment_terms", "contact")}
@@ -102,23 +96,10 @@ class GuideForm(forms.Form):
     def written(self) -> Guide:
         """Return the guide as it is typed. Raises CounterpartError for a picture that the collection does not have."""
         chosen = self.cleaned_data
-        usual = {level: (label, self.usual.levels[Level(level)]) for level, label in self.task.labels.items()}
-        typed = {level: (chosen[f"name-{level}"], chosen[f"text-{level}"]) for level in self.task.labels}
-        levels = {str(level): [*pair] for level, pair in typed.items()} if typed != usual else {}
+        levels = {level: [chosen[f"name-{level}"], chosen[f"text-{level}"]] for level in self.usual_levels}
         examples = [self._example(place) for place in range(MOST_EXAMPLES) if chosen[f"sentence-{place}"]]
-        own = [
-            {"image": None, **{part: vars(one)[part] for part in ("level", "sentence", "why")}}
-            for one in self.usual.examples
-        ]
-        return Guide(levels, examples if examples != own else [])
+        return Guide(levels if levels != self.usual_levels else {}, examples if examples != self.usual_examples else [])
 
     def _example(self, place: int) -> dict[str, Any]:
-        chosen = self.cleaned_data
-        key = chosen[f"image-{place}"]
-        image = image_of(self.round, key).pk if key else None
-        return {
-            "image": image,
-            "level": chosen[f"level-{place}"],
-            "sentence": chosen[f"sentence-{place}"],
-            "why": chosen[f"why-{place}"],
-        }
+        said = {part: self.cleaned_data[f"{part}-{place}"] for part in ("image", "level", "sentence", "why")}
+        return said | {"image": image_of(self.round, said["image"]).pk if said["image"] else None}
