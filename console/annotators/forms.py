@@ -73,21 +73,11 @@ class AnnotatorForm(ParametersForm):
         for name, declared in self.options.items():
             if not isinstance(declared, ServerText):
                 self.fields[f"option_{name}"] = _on_page(name, declared)
-
-    @property
-    def main_fields(self) -> list[forms.BoundField]:
-        """The fields ahead of the options."""
-        names = ("name", "checkpoint", *self._uploads, "collection", "source", "licence")
-        return [self[name] for name in names if name in self.fields]
+        self.order_fields(("name", "checkpoint", *self._uploads, "collection", "source", "licence"))
 
     @property
     def option_fields(self) -> list[forms.BoundField]:
         return [self[name] for name in self.fields if name.startswith("option_") and name not in self._uploads]
-
-    @property
-    def by_command(self) -> list[str]:
-        """The options that only the command takes."""
-        return [name for name, declared in self.options.items() if isinstance(declared, ServerText)]
 
     @property
     def _uploads(self) -> list[str]:

@@ -70,11 +70,5 @@ def last_act(request: HttpRequest, *, at: str = "") -> LastAct | None:
     return last if last and last["page"].startswith(at) else None
 
 
-def page_of_act(request: HttpRequest, reviews: Sequence[str]) -> str:
-    """Return the page of the last act if it added these ``reviews``."""
-    last = last_act(request)
-    return last["page"] if last and [str(review) for review in last["reviews"]] == list(reviews) else ""
-
-
 def forget_act(request: HttpRequest) -> None:
     request.session.pop(_KEY, None)

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
-from console.pairs.conclusions import CONCLUSIONS, ConclusionForm, forget_act, last_act, page_of_act, remember_act
+from console.pairs.conclusions import CONCLUSIONS, ConclusionForm, forget_act, last_act, remember_act
 from console.pairs.pair_sheets import sheet_of
 from console.permissions import StaffRequest, members_only, reviewers_only
 from core.errors import CounterpartError
@@ -52,7 +52,10 @@ def reviews_undo(request: StaffRequest, image_id: int, caption_id: int) -> HttpR
     """Undo the reviews named in ``review``, all or none, and return to the page where they were made."""
     image, _caption = _pair_or_404(image_id, caption_id)
     named = [key for key in request.POST.getlist("review") if whole_number(key)]
-    back = page_of_act(request, named) or _pair_address(image_id, caption_id)
+    last = last_act(request)
+    back = _pair_address(image_id, caption_id)
+    if last and [str(review) for review in last["reviews"]] == named:
+        back = last["page"]
     try:
         undone = undo(list(Review.objects.filter(pk__in=named, collection=image.collection)), by=request.user)
         of = f" for {len(undone)} pairs" if len(undone) > 1 else ""
