@@ -62,6 +62,8 @@ PAGES = [
     "/versions/v1/changes/",
     "/versions/v1/files/",
     "/release/",
+    "/release/?version=v2&queries=queries&rounds=done&merge=original&positive_levels=1&positive_levels=2"
+    "&method=majority&ties=median&precedence=union&partial=on&step=count",
     "/collections/zoo/leaderboard/?version=v1&metric=R@1",
     "/runs/{run}/",
     "/activity/",
