@@ -13,7 +13,7 @@ from evaluation.auditing.estimate_boards import question_of
 from evaluation.auditing.live_estimates import LiveDirection, LiveEstimates, LiveLook, LiveParameters, measure_live
 from hits.models import Round
 from mitl.charts.drawing import Chart
-from mitl.charts.lines import look_chart
+from mitl.charts.lines import line_chart
 
 HELP = "Scores of an audit's models with intervals at looks fixed in advance; what stopping there saves and gives up."
 
@@ -53,7 +53,8 @@ def live_chart(live: LiveEstimates) -> Chart:
     given = live.parameters
     looks = counted(given.looks, "look")
     subtitle = f"{percent(given.confidence)} intervals for {WHICH[given.queries]}, at {looks} together"
-    return look_chart(f"Scores of models in round {live.round}", subtitle, panels, x="queries judged whole", y="score")
+    title = f"Scores of models in round {live.round}"
+    return line_chart(title, subtitle, panels, x="queries judged whole", y="score", zero=False, per_line=2)
 
 
 def stop_text(live: LiveEstimates) -> str:

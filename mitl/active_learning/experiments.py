@@ -22,7 +22,7 @@ from mitl.active_learning.active_parameters import PRESETS, ActiveParameters
 from mitl.active_learning.active_steps import Scenario, read_lessons, read_measured, split_to_measure
 from mitl.annotators import kind_of, kinds
 from mitl.charts.drawing import Chart
-from mitl.charts.lines import look_chart
+from mitl.charts.lines import line_chart
 from mitl.models import Annotator, Direction
 from mitl.registration import settings_from
 from mitl.search.top_lists import check_device
@@ -182,7 +182,7 @@ def table_of(figures: Mapping[str, Any]) -> str:
 
 def chart_of(figures: Mapping[str, Any]) -> Chart:
     """Draw R@1 by the share of paired images, a line a score, with intervals."""
-    return look_chart(
+    return line_chart(
         f"Active learning: {figures['kind']} on {figures['collection']}",
         f"Mean R@1 of {counted(len(figures['seeds']), 'seed')} with 95% intervals, as images chosen by a score get"
         " captions.",
@@ -192,8 +192,8 @@ def chart_of(figures: Mapping[str, Any]) -> Chart:
                     "line": score,
                     "x": f"{100 * step['share']:.0f}%",
                     "y": mean["mean"],
-                    "low": mean["mean"] if mean["low"] is None else mean["low"],
-                    "high": mean["mean"] if mean["high"] is None else mean["high"],
+                    "low": mean["low"],
+                    "high": mean["high"],
                 }
                 for score, found in figures["scores"].items()
                 for step in found["steps"]
@@ -203,6 +203,8 @@ def chart_of(figures: Mapping[str, Any]) -> Chart:
         },
         x="paired images",
         y="R@1 (%)",
+        zero=False,
+        per_line=2,
     )
 
 

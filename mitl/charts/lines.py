@@ -38,7 +38,7 @@ class Line:
     """Points under a name; dots alone unless ``is_drawn``."""
 
     name: str
-    points: Sequence[Point]
+    points: list[Point]
     colour: str
     is_drawn: bool = True
 
@@ -178,52 +178,31 @@ def curve_chart(title: str, epochs: Values) -> Chart:
     return Chart(title, "", drawn, per_line=2)
 
 
-def line_chart(title: str, subtitle: str, panels: Mapping[str, Values], x: str, y: str) -> Chart:
-    """Draw lines with a dot at each value.
+def line_chart(
+    title: str, subtitle: str, panels: Mapping[str, Values], x: str, y: str, *, zero: bool = True, per_line: int = 3
+) -> Chart:
+    """Draw lines with a dot at each value, or with its interval.
 
     Args:
-        panels: title of each panel → values with ``line`` (its name), ``x`` (a whole number) and ``y``.
+        panels: title of each panel → values with ``line`` (its name), ``x`` (a whole number, or the name of a look, at
+            which the lines are side by side), ``y``, and optionally ``low`` and ``high``.
         x, y: titles of the axes.
-    """
-    colours = coloured([value["line"] for values in panels.values() for value in values])
-    drawn = []
-    for name, values in panels.items():
-        lines = {line: [value for value in values if value["line"] == line] for line in colours}
-        points = {line: [Point(one["x"], one["y"], tip=_tip(one)) for one in theirs] for line, theirs in lines.items()}
-        whole = linear([value["x"] for value in values], zero=False, whole=True, tight=True)
-        plane = Plane(whole, linear([value["y"] for value in values]))
-        drawn.append(line_panel(name, [Line(*one, colours[one[0]]) for one in points.items()], plane, x, y))
-    return Chart(title, subtitle, drawn)
-
-
-def look_chart(title: str, subtitle: str, panels: Mapping[str, Values], x: str, y: str) -> Chart:
-    """Draw lines over a few looks, with the interval of each value; at a look, the lines are side by side.
-
-    Args:
-        panels: title of each panel → values with ``line`` (its name), ``x`` (name of the look), ``y``, ``low`` and
-            ``high``.
-        x, y: titles of the axes.
+        zero: the axis that goes up holds 0.
     """
     colours = coloured([value["line"] for values in panels.values() for value in values])
     apart = {line: (number + 0.5) / len(colours) * 0.6 - 0.3 for number, line in enumerate(colours)}
     drawn = []
     for name, values in panels.items():
-        looks = list(dict.fromkeys(value["x"] for value in values))
-        ends = [value[end] for value in values for end in ("y", "low", "high")]
-        lines = [
-            Line(
-                line,
-                [
-                    Point(looks.index(one["x"]) + apart[line], one["y"], one["low"], one["high"], _tip(one))
-                    for one in values
-                    if one["line"] == line
-                ],
-                colour,
-            )
-            for line, colour in colours.items()
-        ]
-        drawn.append(line_panel(name, lines, Plane(ordinal(looks), linear(ends, zero=False)), x, y))
-    return Chart(title, subtitle, drawn, per_line=2)
+        looks = list(dict.fromkeys(value["x"] for value in values if isinstance(value["x"], str)))
+        ends = [value[end] for value in values for end in ("y", "low", "high") if value.get(end) is not None]
+        numbers = [value["x"] for value in values if not looks]
+        horizontal = ordinal(looks) if looks else linear(numbers, zero=False, whole=True, tight=True)
+        lines = {line: Line(line, [], colour) for line, colour in colours.items()}
+        for one in values:
+            at = looks.index(one["x"]) + apart[one["line"]] if looks else one["x"]
+            lines[one["line"]].points.append(Point(at, one["y"], one.get("low"), one.get("high"), _tip(one)))
+        drawn.append(line_panel(name, [*lines.values()], Plane(horizontal, linear(ends, zero=zero)), x, y))
+    return Chart(title, subtitle, drawn, per_line=per_line)
 
 
 def rank_chart(columns: Sequence[str], ranks: Mapping[str, Mapping[str, int]], x: str) -> Chart:
