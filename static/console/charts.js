@@ -6,13 +6,13 @@ value.hidden = true;
 document.body.append(value);
 
 function markAt(target) {
-  const mark = target.closest?.(".chart svg :is(g, rect, line, text)");
+  const mark = target.closest?.(".chart svg :is([data-value], :has(> title))");
   const title = mark?.querySelector(":scope > title");
   if (title) {
     mark.dataset.value = title.textContent;
     title.remove(); // or the browser would show it a second time
   }
-  return mark?.closest("[data-value]");
+  return mark;
 }
 
 document.addEventListener("pointermove", (event) => {
