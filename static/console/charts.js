@@ -2,6 +2,7 @@
 
 const value = document.createElement("div");
 value.className = "value";
+value.ariaHidden = "true"; // the label of a panel says all its values
 value.hidden = true;
 document.body.append(value);
 
