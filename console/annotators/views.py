@@ -14,9 +14,6 @@ from console.annotators.schemas import AnnotatorAnswer, PoolAnswer, can_learn, c
 from console.annotators.search_examples import compared, examples
 from console.annotators.trainings import training_of
 from console.pagination import number_in
-from console.pairs.pair_filters import pairs_in
-from console.pairs.pair_lines import lines_of
-from console.pairs.pair_scopes import PairScope
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.places import follow, show
 from console.upload_jobs import add_annotator
@@ -25,7 +22,7 @@ from core.errors import CounterpartError
 from core.models import Job
 from core.web.middleware import takes_uploads
 from corpus.models import Collection
-from dataset.secret_controls import are_pairs_secret, refuse_secret_pairs
+from dataset.secret_controls import refuse_secret_pairs
 from mitl.annotators import kind_of, kinds
 from mitl.models import Annotator, Direction, Pool
 from mitl.overlaps import Overlap, overlap
@@ -34,7 +31,6 @@ from mitl.search.search_report import notes_on
 from mitl.training.trainer import TrainParameters, open_training
 
 EXAMPLES = 4
-FIRST_PAIRS = 10
 
 
 def annotator_or_404(name: str) -> Annotator:
@@ -136,15 +132,11 @@ def side_by_side(request: HttpRequest, name: str) -> HttpResponse:
 @members_only.reads
 def pool(request: HttpRequest, name: str) -> HttpResponse:
     pool = get_object_or_404(related_pools(), name=name)
-    place = PairScope(pool)
-    shown = 0 if are_pairs_secret(pool, request.user) else FIRST_PAIRS
     context = {
         "pool": pool,
         "answer": PoolAnswer.model_validate(pool),
         "annotators": _agreement_lines(overlap(pool)),
         "rounds": pool.rounds.all(),
-        "place": place,
-        "lines": lines_of(place, pairs_in(place).values_list("image_id", "caption_id")[:shown]),
     }
     return render(request, "console/annotators/pool.html", context)
 
