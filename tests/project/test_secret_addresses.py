@@ -15,7 +15,7 @@ SECRET = {"token", "join_key"}  # Whoever has one acts as its owner.
 HARMLESS = {
     *("name", "collection", "round", "kind", "subject", "form", "what", "file_name", "pseudonym", "job_id", "call_id"),
     "webhook_id",  # only its owner opens its page
-    *("channel", "environment"),
+    *("channel", "environment", "language"),
     *("task", "design", "pool"),  # of a round that is planned
     *("app_label", "object_id", "content_type_id", "id", "url"),  # of the Django admin
     "uidb64",  # the number of an account
