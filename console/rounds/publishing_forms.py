@@ -16,12 +16,10 @@ from hits.models import Round
 HINTS = {
     "capacity": "No limit if empty.",
     "per_worker": "No limit if empty.",
-    "test": "",
     "practice": "Unpaid; it shows the right answers.",
-    "invited": "",
     "expected_minutes": "Your own estimate, shown to workers.",
 }
-"""Field of the browser pool → its hint on the page; a command has the help of the declaration."""
+"""Field of the browser pool → its hint on the page, if it needs one; a command has the help of the declaration."""
 
 
 class AdmissionForm(ParametersForm):
@@ -35,9 +33,8 @@ class AdmissionForm(ParametersForm):
             tests = QualificationTest.objects.all()
             choose(self, name, forms.ModelChoiceField(tests, required=False, empty_label="none"))
         self.fields["expected_minutes"] = TimeParameters.form_fields()["expected_minutes"]
-
-        for name, hint in HINTS.items():
-            self.fields[name].help_text = hint
+        for name, field in self.fields.items():
+            field.help_text = HINTS.get(name, "")
 
     def admission(self) -> Admission:
         """Return the admission. Raises CounterpartError for invalid values."""

@@ -155,11 +155,6 @@ def _effect_of_turn(round: Round) -> Sequence[str]:
     ]
 
 
-def _has_turn(round: Round) -> bool:
-    task = task_type_of(round)
-    return task.on_pairs and task.group == 1 and round.versions.exists()
-
-
 @act(
     "rounds/<slug:name>/turn/",
     round_or_404,
@@ -169,7 +164,7 @@ def _has_turn(round: Round) -> bool:
     button="Plan the turn",
     form=lambda data, round: TurnForm(data, round=round),
     asks=_effect_of_turn,
-    offered=_has_turn,
+    offered=lambda round: is_judged(round) and task_type_of(round).group == 1 and round.versions.exists(),
     menu=Round,
 )
 def round_turn(round: Round, chosen: Chosen, by: User) -> Job:

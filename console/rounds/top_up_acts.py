@@ -107,6 +107,10 @@ def _form_of(parameters: type[FurtherVotesAct]) -> Callable[[QueryDict | None, R
     def form(data: QueryDict | None, round: Round) -> forms.Form:
         made = forms.Form(data)
         made.fields = parameters.form_fields()
+        for field in made.fields.values():
+            field.help_text = ""
+        if "again" in made.fields:
+            made.fields["again"].label = "Budget in US dollars, fees included"
         if "twice" in made.fields and (aggregation := round.aggregations.first()):
             made.fields["twice"].initial = worth_of(aggregation).twice or None
         return made

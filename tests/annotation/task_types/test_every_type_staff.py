@@ -7,7 +7,7 @@ from annotation.models import Assignment
 from tests.annotation.answering import address, leased
 from tests.annotation.task_types.rounds import EVERY_TYPE, form_of, open_round
 
-OF_ROUND = ("", "hits/", "hits/1/", "money/", "pairs/", "effect/", "live/", "close/")
+OF_ROUND = ("", "hits/", "hits/1/", "money/", "pairs/", "results/", "live/", "close/")
 
 
 @pytest.mark.parametrize("task", EVERY_TYPE)
