@@ -76,7 +76,8 @@ def examples_of(version: Version) -> list[Match]:
         caption__excluded_at=None,
         caption__image__excluded_at=None,
     ).exclude(Exists(original))
-    rows = found.select_related("image", "caption__image").order_by("image_id", "caption_id")[:LOOKED_AT]
-    of_pictures = list({match.image_id: match for match in rows}.values())
+    rows = found.order_by("image_id", "caption_id").values_list("pk", "image_id")[:LOOKED_AT]
+    of_pictures = list({image: match for match, image in rows}.values())
     chosen = of_pictures[:: max(1, len(of_pictures) // EXAMPLES)][:EXAMPLES]
-    return sorted(chosen, key=lambda match: (match.grade or 0, match.image_id))
+    matches = Match.objects.filter(pk__in=chosen).select_related("image", "caption__image")
+    return sorted(matches, key=lambda match: (match.grade or 0, match.image_id))
