@@ -78,7 +78,7 @@ def test_a_file_without_criterion_or_words_takes_them_from_the_options(network, 
     adopted = adopted_from(tmp_path / "bare.pth", "pcme", **given)
     described = module_of("pcme").architecture(adopted.settings, adopted.arrays)
     assert "4.00 - 9.00 x distance" in described["score"]
-    assert described["embeddings"] == "normal distribution over 16 numbers, 7 samples"
+    assert described["embeddings"] == "normal distribution in 16 dimensions, 7 samples"
 
 
 @pytest.mark.parametrize(
