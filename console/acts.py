@@ -1,7 +1,10 @@
 """Acts: what a person does to a thing with a button and at most a few fields.
 
-    @act("rounds/<slug:name>/close/", round_or_404, researchers_only, label="Close", question="Close {}?", menu=Round)
+    round_act = acts_of(Round, "rounds/<slug:name>/", round_or_404, researchers_only)
+
+    @round_act("close", "Close {}?")
     def round_close(round: Round, chosen: Chosen, by: User) -> str:
+        '''No more HITs are given out, and a closed round cannot be reopened.'''
         close_round(round, actor=by.get_username())
         return f"Round {round} is closed."
 
@@ -11,6 +14,7 @@ leads to the page where there is no JavaScript.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from inspect import getdoc
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -70,10 +74,12 @@ class Act:
         name: URL name.
         find: returns what the address names: a thing, or a tuple of several. Raises Http404.
         guard: who may.
-        label: of the button that opens it; ``button`` confirms it (default: the label).
+        perform: does it. Its docstring says what follows from the act, also to the person who is asked.
         question: heading of the page, with ``{}`` for each thing.
+        label: of the button that opens it (default: the question's words before the thing).
+        button: confirms it (default: the label).
         form: makes the form from the data and the thing.
-        asks: sentences on what follows from the act.
+        asks: sentences on what follows from the act, where they depend on the thing.
         shows: plans the act from the valid form, for acts that are confirmed with their cost. Raises CounterpartError.
         context: what a template of its own needs besides.
         offered: whether the page of the thing offers the act now; ``perform`` decides again.
@@ -86,18 +92,22 @@ class Act:
     find: Callable[..., Any]
     guard: Guard
     perform: Callable[[Any, Chosen, User], Outcome]
-    label: str
     question: str
-    button: str
-    form: Callable[[QueryDict | None, Any], forms.Form]
-    asks: Callable[[Any], Iterable[str]]
-    shows: Callable[[Any, Chosen], Shown] | None
-    context: Callable[[Any], Mapping[str, Any]]
-    offered: Callable[[Any], bool]
-    menu: type[Model] | None
-    template: str
-    uploads: int
+    label: str = ""
+    button: str = ""
+    form: Callable[[QueryDict | None, Any], forms.Form] = lambda data, found: forms.Form(data)
+    asks: Callable[[Any], Iterable[str]] | None = None
+    shows: Callable[[Any, Chosen], Shown] | None = None
+    context: Callable[[Any], Mapping[str, Any]] = lambda found: {}
+    offered: Callable[[Any], bool] = lambda found: True
+    menu: type[Model] | None = None
+    template: str = "console/act.html"
+    uploads: int = 0
     do_not_call_in_templates: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "label", self.label or self.question.split(" {}")[0])
+        object.__setattr__(self, "button", self.button or self.label)
 
     def __call__(self, request: StaffRequest, **named: Any) -> HttpResponse:
         """Ask, or act on a POST; what refuses the act is shown above the question."""
@@ -118,7 +128,7 @@ class Act:
             "act": self,
             "found": found,
             "question": self.question.format(*things_of(found)),
-            "asks": [*self.asks(found)],
+            "asks": [*self.asks(found)] if self.asks else [getdoc(self.perform) or ""],
             "form": form,
             "shown": shown,
             "back": _came_from(request) or self._page(found),
@@ -151,45 +161,24 @@ ACTS: dict[str, Act] = {}
 
 
 def act(
-    address: str,
-    find: Callable[..., Any],
-    guard: Guard,
-    *,
-    label: str,
-    question: str,
-    button: str = "",
-    form: Callable[[QueryDict | None, Any], forms.Form] = lambda data, found: forms.Form(data),
-    asks: Callable[[Any], Iterable[str]] = lambda found: (),
-    shows: Callable[[Any, Chosen], Shown] | None = None,
-    context: Callable[[Any], Mapping[str, Any]] = lambda found: {},
-    offered: Callable[[Any], bool] = lambda found: True,
-    menu: type[Model] | None = None,
-    template: str = "console/act.html",
-    uploads: int = 0,
+    address: str, find: Callable[..., Any], guard: Guard, **words: Any
 ) -> Callable[[Callable[[Any, Any, User], Outcome]], Act]:
-    """Declare an act; the function performs it, and raises CounterpartError where it is refused."""
+    """Declare an act, with the attributes of Act; the function performs it, and raises CounterpartError where it is
+    refused."""
 
     def declare(perform: Callable[[Any, Any, User], Outcome]) -> Act:
-        made = Act(
-            name=perform.__name__,
-            address=address,
-            find=find,
-            guard=guard,
-            perform=perform,
-            label=label,
-            question=question,
-            button=button or label,
-            form=form,
-            asks=asks,
-            shows=shows,
-            context=context,
-            offered=offered,
-            menu=menu,
-            template=template,
-            uploads=uploads,
-        )
+        made = Act(name=perform.__name__, address=address, find=find, guard=guard, perform=perform, **words)
         ACTS[made.name] = made
         return made
+
+    return declare
+
+
+def acts_of(kind: type[Model], base: str, find: Callable[..., Any], guard: Guard) -> Callable[..., Any]:
+    """Return what declares the acts of the menu of a kind of thing: ``base`` is the address of its page."""
+
+    def declare(word: str, question: str, **words: Any) -> Any:
+        return act(f"{base}{word}/", find, words.pop("guard", guard), **{"question": question, "menu": kind, **words})
 
     return declare
 

@@ -80,7 +80,7 @@ def joined_here_or_404(name: str) -> Round:
     menu=Round,
 )
 def invitations(round: Round, chosen: Chosen, by: User) -> Landing:
-    """Make invitations, which the tab People lists."""
+    """Each invitation lets in one person. The tab People lists them."""
     made = make_invitations(round, chosen["count"], by=by.get_username())
     return Landing(f"{counted(len(made), 'invitation')} made.", reverse("round_people", args=[round.name]))
 

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.http import QueryDict
 
 from annotation.work.standing import standing_of
-from console.acts import Chosen, Landing, act
+from console.acts import Chosen, Landing, acts_of
 from console.fields import ParametersForm, choose
 from console.money.platform_status import is_on_platform
 from console.permissions import researchers_only
@@ -28,35 +28,27 @@ from hits.models import Round, Seat
 from hits.task_types import task_type_of
 from mitl.models import Annotator
 
+round_act = acts_of(Round, "rounds/<slug:name>/", round_or_404, researchers_only)
 
-@act(
-    "rounds/<slug:name>/pause/",
-    round_or_404,
-    researchers_only,
-    label="Pause",
-    question="Pause {}?",
-    asks=lambda round: ["No worker gets a new HIT until you resume the round. Workers who have a HIT go on."],
+
+@round_act(
+    "pause",
+    "Pause {}?",
     offered=lambda round: can_pause(round) and not round.paused_at,
-    menu=Round,
 )
 def round_pause(round: Round, chosen: Chosen, by: User) -> str:
-    """Give out no further HIT."""
+    """No worker gets a new HIT until you resume the round. Workers who have a HIT go on."""
     pause_round(round, actor=by.get_username())
     return f"Round {round} is paused."
 
 
-@act(
-    "rounds/<slug:name>/resume/",
-    round_or_404,
-    researchers_only,
-    label="Resume",
-    question="Resume {}?",
-    asks=lambda round: ["HITs are given out again."],
+@round_act(
+    "resume",
+    "Resume {}?",
     offered=lambda round: can_pause(round) and bool(pauses_of([round])[round.pk]),
-    menu=Round,
 )
 def round_resume(round: Round, chosen: Chosen, by: User) -> str:
-    """Give out HITs again."""
+    """HITs are given out again."""
     resume_round(round, actor=by.get_username())
     return f"Round {round} is resumed."
 
@@ -80,16 +72,12 @@ def _effect_of_closing(round: Round) -> list[str]:
     return sentences
 
 
-@act(
-    "rounds/<slug:name>/close/",
-    round_or_404,
-    researchers_only,
-    label="Close",
-    question="Close {}?",
+@round_act(
+    "close",
+    "Close {}?",
     button="Close the round",
     asks=_effect_of_closing,
     offered=can_close,
-    menu=Round,
 )
 def round_close(round: Round, chosen: Chosen, by: User) -> Landing | Job:
     """Close a round, as a job if it is on a platform. Its page then leads to the release."""
@@ -105,24 +93,18 @@ def is_judged(round: Round) -> bool:
     return task_type_of(round).on_pairs and round.seats.filter(state=Seat.State.FILLED).exists()
 
 
-@act(
-    "rounds/<slug:name>/aggregate/",
-    round_or_404,
-    researchers_only,
+@round_act(
+    "aggregate",
+    "Count the votes of {}",
     label="Count the votes",
-    question="Count the votes of {}",
     button="Count the votes",
     form=lambda data, round: AggregateForm(data),
-    asks=lambda round: [
-        "Every judged pair gets a verdict from the votes that count. Pages show those of the last count; a release "
-        "counts the votes itself, by the method chosen there."
-    ],
     offered=is_judged,
-    menu=Round,
     template="console/rounds/aggregate.html",
 )
 def round_aggregate(round: Round, chosen: Chosen, by: User) -> Job:
-    """Count the votes by a job."""
+    """Every judged pair gets a verdict from the votes that count. Pages show those of the last count; a release counts
+    the votes itself, by the method chosen there."""
     return start_aggregation(AggregateParameters(round=round.name, **chosen), by=by)
 
 
@@ -155,17 +137,14 @@ def _effect_of_turn(round: Round) -> Sequence[str]:
     ]
 
 
-@act(
-    "rounds/<slug:name>/turn/",
-    round_or_404,
-    researchers_only,
+@round_act(
+    "turn",
+    "The next turn after {}",
     label="Next turn",
-    question="The next turn after {}",
     button="Plan the turn",
     form=lambda data, round: TurnForm(data, round=round),
     asks=_effect_of_turn,
     offered=lambda round: is_judged(round) and task_type_of(round).group == 1 and round.versions.exists(),
-    menu=Round,
 )
 def round_turn(round: Round, chosen: Chosen, by: User) -> Job:
     """Train annotators, search, pool and pack by a job."""

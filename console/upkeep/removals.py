@@ -107,7 +107,7 @@ def _form(data: QueryDict | None, found: tuple[Any, str, str]) -> forms.Form:
     form=_form,
 )
 def rename(found: tuple[Any, str, str], chosen: Chosen, by: User) -> Landing:
-    """Give something another name."""
+    """Pages and commands then use the new name. Files keep theirs."""
     row, kind, name = found
     give_name(kind, name, chosen["name"], actor=by.get_username())
     row.refresh_from_db()
