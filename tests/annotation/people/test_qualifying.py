@@ -373,4 +373,4 @@ def test_the_page_makes_it_from_an_uploaded_file(caption_round, file, researcher
         form = {"name": "english", "sentences": sentences, "pass_mark": 4, "attempts": 2, "seed": 0}
         assert researcher.post(f"/collections/{zoo}/test/", form).status_code == 302
     assert QualificationTest.objects.get().items.count() == 4
-    assert researcher.post(f"/collections/{zoo}/test/", form | {"sentences": ""}).status_code == 422
+    assert researcher.post(f"/collections/{zoo}/test/", form | {"sentences": ""}).status_code == 409
