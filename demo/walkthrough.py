@@ -72,7 +72,7 @@ class Figures:
 
 
 Stage = Callable[[str], AbstractContextManager[None]]
-STAGES = 6
+STAGES = 7
 
 
 def demonstrate(*, progress: Progress = silent, stage: Stage = lambda what: nullcontext()) -> Figures:

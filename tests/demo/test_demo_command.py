@@ -38,7 +38,7 @@ def test_a_log_gets_a_line_for_each_stage_with_its_seconds():
     for what in ("Draw pictures", "Train"):
         with stage(what):
             pass
-    assert out.getvalue() == "1 of 6  Draw pictures … 0 s\n2 of 6  Train … 0 s\n"
+    assert out.getvalue() == "1 of 7  Draw pictures … 0 s\n2 of 7  Train … 0 s\n"
 
 
 def test_the_demo_leaves_a_database_of_other_collections_alone(db):
