@@ -61,7 +61,7 @@ class UploadField(forms.FileField):
             raise forms.ValidationError(f"Choose a file that ends in {' or '.join(self.suffixes)}.")
         if file.size > self.largest:
             raise forms.ValidationError(
-                f"The file is larger than {self.largest // 1024**2:,} MB. Import it with the command below."
+                f"The file is larger than {self.largest // 1024**2:,} MB. Import it with a command."
             )
         return file
 

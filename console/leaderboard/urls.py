@@ -6,7 +6,6 @@ from console.leaderboard import views
 
 urlpatterns = [
     path("collections/<slug:name>/leaderboard/", views.leaderboard, name="leaderboard"),
-    path("collections/<slug:name>/leaderboard/register/", views.run_register, name="run_register"),
     path("benchmarks/", views.benchmarks, name="benchmarks"),
     path("benchmarks/<uuid:job_id>/", views.benchmark, name="benchmark"),
     path("runs/<int:run_id>/", views.run, name="run"),

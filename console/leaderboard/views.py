@@ -2,21 +2,25 @@
 the named benchmarks: measuring rankings or a search on them, and the figures."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 
-from console.acts import Chosen, act
+from console.acts import Chosen, Landing, act
 from console.charts.score_charts import score_chart
+from console.collections.views import collection_or_404
+from console.fields import UploadField, asking
 from console.leaderboard.benchmark_boards import measure_rankings, stored_boards
+from console.leaderboard.forms import MEASURED, RANKINGS, BenchmarkForm
 from console.leaderboard.round_boards import estimates_of_run
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.uploads import LARGEST_UPLOAD, start_with_uploads, store_upload
-from console.versions.forms import BenchmarkForm, RankingsForm
 from core.models import Job
 from core.web.middleware import takes_uploads
 from corpus.models import Collection
@@ -25,9 +29,11 @@ from dataset.models import Version
 from evaluation.auditing.estimate_boards import audits_of
 from evaluation.jobs import start_registration, start_scoring_run
 from evaluation.models import Run
+from evaluation.ranking_files import FORMS
 from evaluation.scores.boards import notes_of
 from evaluation.scores.leaderboard import board_of, board_of_run, caution_of
 from evaluation.scores.moves import Figures, averages_of, history_of, ranks_of, values_of
+from evaluation.scores.runs import check_model
 from mitl.charts.drawing import Chart
 from mitl.charts.lines import rank_chart
 
@@ -37,8 +43,44 @@ MEASURED_SHOWN = 20
 @members_only.reads
 def leaderboard(request: HttpRequest, name: str) -> HttpResponse:
     """Models on ``?version=`` (default: the newest with scores), and how their ranks and scores change between metrics
-    and versions."""
-    return _page(request, get_object_or_404(Collection, name=name), RankingsForm())
+    and, in ``?metric=``, between versions."""
+    collection = collection_or_404(name)
+    versions = collection.versions.all()
+    wanted = request.GET.get("version")
+    newest = versions.filter(scores__isnull=False).distinct().first()
+    shown = get_object_or_404(versions, name=wanted) if wanted else newest
+    metric = request.GET.get("metric", SCORED[0])
+    if metric not in SCORED:
+        raise Http404(f"Unknown metric. Choose one of {', '.join(SCORED)}.")
+    board = board_of(shown) if shown else None
+    figures = history_of(collection, metric)
+    measured = {version for of_model in figures.values() for version in of_model}
+    scored = versions.filter(name__in=measured).order_by("released_at")
+    names = [one.name for one in scored]
+    context: dict[str, object] = {
+        "collection": collection,
+        "versions": versions,
+        "shown": shown,
+        "audits": audits_of(collection),
+        "board": board,
+        "scores": score_chart(board.metrics, averages_of(board)) if board and len(board.rows) > 1 else None,
+        "notes": notes_of(board) if board else [],
+        "caution": caution_of(shown) if shown else "",
+        "metric": metric,
+        "metrics": SCORED,
+        "partly": [one for one in scored if caution_of(one)],
+        "history": _history(names, figures) if names else None,
+        "ranking": rank_chart(names, ranks_of(values_of(figures)), "") if len(names) > 1 else None,
+        "runs": page_of(request, collection.runs.order_by("-created_at").select_related("registered_by")),
+    }
+    return render(request, "console/leaderboard/leaderboard.html", context)
+
+
+def _history(versions: Sequence[str], figures: Figures) -> Chart:
+    """Draw the scores in a metric on each version, all on one scale, the best of the newest first (figure 5)."""
+    newest = {model: one[versions[-1]].value for model, one in figures.items() if versions[-1] in one}
+    order = sorted(figures, key=lambda model: (-newest.get(model, -1.0), model))
+    return score_chart(versions, {model: figures[model] for model in order}, one_scale=True)
 
 
 @members_only.reads
@@ -55,22 +97,26 @@ def results_list(request: HttpRequest) -> HttpResponse:
     return render(request, "console/leaderboard/results_list.html", context)
 
 
-@takes_uploads(LARGEST_UPLOAD)
-@researchers_only.acts
-def run_register(request: StaffRequest, name: str) -> HttpResponse:
-    """Store an uploaded file and start the job that reads it. The same rankings under the same name are one run."""
-    collection = get_object_or_404(Collection, name=name)
-    form = RankingsForm(request.POST, request.FILES)
-    if not form.is_valid():
-        return _page(request, collection, form)
-    upload = form.cleaned_data["file"]
-    model = form.cleaned_data["model"]
-    stored = store_upload(upload, f"runs/{collection.name}")
-    known = Run.objects.filter(collection=collection, model=model, sha256=stored.sha256).exclude(file="").first()
+@act(
+    "collections/<slug:name>/leaderboard/register/",
+    collection_or_404,
+    researchers_only,
+    label="Register rankings",
+    question="Register rankings of {}",
+    form=asking(file=UploadField(suffixes=tuple(FORMS), label="Rankings", help_text=RANKINGS), model=MEASURED["model"]),
+    uploads=LARGEST_UPLOAD,
+)
+def run_register(collection: Collection, chosen: Chosen, by: User) -> Landing | Job:
+    """Ids are those of the collection. A job reads the file and scores it on every version; an invalid file is not
+    kept."""
+    upload = chosen["file"]
+    model = check_model(chosen["model"] or Path(upload.name).stem)
+    stored = store_upload(upload, f"runs/{collection}")
+    # The same rankings under the same name are one run.
+    known = collection.runs.filter(model=model, sha256=stored.sha256).exclude(file="").first()
     if known:
-        return redirect("run", known.pk)
-    job = start_registration(collection, stored, file_name=upload.name, model=model, by=request.user)
-    return redirect("job", job.pk)
+        return Landing("These rankings are registered already.", reverse("run", args=[known.pk]))
+    return start_registration(collection, stored, file_name=upload.name, model=model, by=by)
 
 
 def _run_or_404(run_id: int) -> Run:
@@ -99,11 +145,11 @@ def run(request: HttpRequest, run_id: int) -> HttpResponse:
     researchers_only,
     label="Score again",
     question="Score {} again?",
-    asks=lambda run: ["Its rankings are scored on every version of their collection, as a job."],
     offered=lambda run: run.has_lists,
     menu=Run,
 )
 def run_score(run: Run, chosen: Chosen, by: User) -> Job:
+    """Its rankings are scored on every version of their collection, as a job."""
     return start_scoring_run(run, by=by)
 
 
@@ -113,9 +159,13 @@ def benchmarks(request: StaffRequest) -> HttpResponse:
     """Upload rankings or choose a search, and the benchmarks; a job measures them."""
     form = BenchmarkForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
-        title = f"Measure on {', '.join(form.cleaned_data['benchmarks'])}"
-        task = measure_rankings.name
-        return redirect("job", start_with_uploads(title, task, form.params(), form.uploads(), by=request.user).pk)
+        chosen = form.cleaned_data
+        searched = chosen["retrieval"]
+        params = {"retrieval": searched.pk} if searched else {}
+        params |= {name: chosen[name] for name in ("benchmarks", "model")}
+        files = {name: chosen[name] for name in ("rankings", "categories")}
+        title = f"Measure on {', '.join(chosen['benchmarks'])}"
+        return redirect("job", start_with_uploads(title, measure_rankings.name, params, files, by=request.user).pk)
     return render(request, "console/leaderboard/benchmarks.html", {"form": form}, status=422 if form.errors else 200)
 
 
@@ -126,58 +176,3 @@ def benchmark(request: HttpRequest, job_id: UUID) -> HttpResponse:
     boards = stored_boards(found)
     notes = next(iter(boards.values())).rows[0].notes if boards else []
     return render(request, "console/leaderboard/benchmark.html", {"job": found, "boards": boards, "notes": notes})
-
-
-def _page(request: HttpRequest, collection: Collection, form: RankingsForm) -> HttpResponse:
-    version = _shown(request, collection)
-    metric = _metric(request, "metric", SCORED)
-    board = board_of(version) if version else None
-    figures = history_of(collection, metric)
-    names = _versions_in(collection, figures)
-    context: dict[str, object] = {
-        "collection": collection,
-        "versions": collection.versions.all(),
-        "shown": version,
-        "audits": audits_of(collection),
-        "board": board,
-        "scores": score_chart(board.metrics, averages_of(board)) if board and len(board.rows) > 1 else None,
-        "notes": notes_of(board) if board else [],
-        "caution": caution_of(version) if version else "",
-        "metric": metric,
-        "metrics": SCORED,
-        "partly": [one for one in collection.versions.all() if one.name in names and caution_of(one)],
-        "history": _history(names, figures) if names else None,
-        "ranking": rank_chart(names, ranks_of(values_of(figures)), "") if len(names) > 1 else None,
-        "runs": page_of(request, collection.runs.order_by("-created_at").select_related("registered_by")),
-        "form": form,
-    }
-    return render(request, "console/leaderboard/leaderboard.html", context, status=422 if form.errors else 200)
-
-
-def _shown(request: HttpRequest, collection: Collection) -> Version | None:
-    """Return the version ``?version=``, else the newest with scores."""
-    if wanted := request.GET.get("version"):
-        return get_object_or_404(collection.versions, name=wanted)
-    return collection.versions.filter(scores__isnull=False).distinct().first()
-
-
-def _metric(request: HttpRequest, name: str, metrics: Sequence[str]) -> str:
-    """Return the metric that a parameter of the address names, or the first."""
-    metric = request.GET.get(name, metrics[0])
-    if metric not in metrics:
-        raise Http404(f"Unknown metric. Choose one of {', '.join(metrics)}.")
-    return metric
-
-
-def _versions_in(collection: Collection, figures: Figures) -> list[str]:
-    """Return the names of the versions with values, by date."""
-    scored = {version for one in figures.values() for version in one}
-    names = collection.versions.order_by("released_at").values_list("name", flat=True)
-    return [name for name in names if name in scored]
-
-
-def _history(versions: Sequence[str], figures: Figures) -> Chart:
-    """Draw the scores in a metric on each version, all on one scale, the best of the newest first (figure 5)."""
-    newest = {model: one[versions[-1]].value for model, one in figures.items() if versions[-1] in one}
-    order = sorted(figures, key=lambda model: (-newest.get(model, -1.0), model))
-    return score_chart(versions, {model: figures[model] for model in order}, one_scale=True)
