@@ -57,15 +57,8 @@ def samples(request: ApiRequest, place: Query[Place], collection: str = "") -> d
 def draw_sample(request: ApiRequest, parameters: SampleParameters) -> Sample:
     """Draw a sample of queries from a gallery: the given numbers of images and captions, by the seed. A sample of this
     name with the same queries is returned unchanged."""
-    made = sample_queries(
-        parameters.name,
-        collection=Collection.objects.named(parameters.collection),
-        images=parameters.images,
-        captions=parameters.captions,
-        uncaptioned=parameters.uncaptioned,
-        seed=parameters.seed,
-        actor=request.user.get_username(),
-    )
+    given = {**vars(parameters), "collection": Collection.objects.named(parameters.collection)}
+    made = sample_queries(**given, actor=request.user.get_username())
     return counted_samples().get(pk=made.pk)
 
 

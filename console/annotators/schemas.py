@@ -67,19 +67,6 @@ def can_learn(annotator: Annotator) -> bool:
     return annotator.kind in kinds() and kind_of(annotator.kind).learns and not is_imported
 
 
-def shown_options(annotator: Annotator) -> dict[str, Any]:
-    """Return the options without addresses, variables and folders of the server; files as names without folders."""
-    declared = kind_of(annotator.kind).options if annotator.kind in kinds() else {}
-    shown = {}
-    for name, value in annotator.options.items():
-        field = declared.get(name)
-        if isinstance(field, CompanionFile):
-            shown[name] = PurePath(str(value)).name
-        elif field is not None and not isinstance(field, ServerText):
-            shown[name] = value
-    return shown
-
-
 class AnnotatorAnswer(Schema):
     """A model that proposes pairs: its settings, the SHA-256 of its weights, what it was trained on, and where the
     weights come from. ``learns``: whether it can be trained here."""
@@ -99,7 +86,16 @@ class AnnotatorAnswer(Schema):
 
     @staticmethod
     def resolve_options(annotator: Annotator) -> dict[str, Any]:
-        return shown_options(annotator)
+        """Leave out addresses, variables and folders of the server; files become names without folders."""
+        declared = kind_of(annotator.kind).options if annotator.kind in kinds() else {}
+        shown = {}
+        for name, value in annotator.options.items():
+            field = declared.get(name)
+            if isinstance(field, CompanionFile):
+                shown[name] = PurePath(str(value)).name
+            elif field is not None and not isinstance(field, ServerText):
+                shown[name] = value
+        return shown
 
     @staticmethod
     def resolve_learns(annotator: Annotator) -> bool:

@@ -1,7 +1,6 @@
 """The lists of searches: examples for pages, and all places as rows with the collection's own ids."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 from zipfile import ZipFile
 
@@ -15,39 +14,13 @@ from mitl.models import Direction, Retrieval
 from mitl.search.gallery import RankedLists, load_lists
 
 PLACES = 5
+Example = tuple[Image | Caption, list[tuple[Image | Caption, float, bool]]]
+"""A query with the top of its list, best first: items, their scores, and whether each is its original match."""
 
 SIDES: dict[Direction, tuple[type[Image] | type[Caption], type[Image] | type[Caption]]] = {
     Direction.IMAGE_TO_CAPTION: (Image, Caption),
     Direction.CAPTION_TO_IMAGE: (Caption, Image),
 }
-
-
-@dataclass(frozen=True)
-class ListPlace:
-    """One item of a ranked list; ``own`` if it forms an original pair with the query."""
-
-    item: Image | Caption
-    score: float
-    own: bool
-
-
-@dataclass(frozen=True)
-class SearchExample:
-    """One query with the top of its list, best first."""
-
-    query: Image | Caption
-    places: list[ListPlace]
-
-
-def examples(retrieval: Retrieval, *, start: int, queries: int) -> dict[str, list[SearchExample]]:
-    """Return ``queries`` examples for each direction, starting at query ``start``.
-
-    Raises CounterpartError if the lists are missing from storage.
-    """
-    return {
-        direction.value: _examples(direction, ranked, slice(start, start + queries))
-        for direction, ranked in load_lists(retrieval).items()
-    }
 
 
 def compared(collection: Collection, direction: Direction, number: int) -> dict[str, Any] | None:
@@ -71,12 +44,12 @@ def compared(collection: Collection, direction: Direction, number: int) -> dict[
     query = SIDES[direction][0].objects.get(pk=queries[number])
     rows = []
     for annotator, ranked in by_annotator.items():
-        shown = _examples(direction, ranked, np.flatnonzero(ranked.queries == query.pk)[:1])
-        rows.append((annotator, shown[0].places if shown else []))
+        shown = examples(direction, ranked, np.flatnonzero(ranked.queries == query.pk)[:1])
+        rows.append((annotator, shown[0][1] if shown else []))
     return {"query": query, "number": number, "n_queries": len(queries), "rows": rows}
 
 
-def _examples(direction: Direction, lists: RankedLists, chosen: Any) -> list[SearchExample]:
+def examples(direction: Direction, lists: RankedLists, chosen: Any) -> list[Example]:
     """Return the ``chosen`` rows of ``lists``, a slice or indices. Items that pad short lists are left out."""
     asks, answers = SIDES[direction]
     item_ids = lists.items[chosen, :PLACES]
@@ -84,10 +57,10 @@ def _examples(direction: Direction, lists: RankedLists, chosen: Any) -> list[Sea
     queries: dict[int, Any] = asks.objects.in_bulk(lists.queries[chosen].tolist())
     items: dict[int, Any] = answers.objects.in_bulk(np.unique(item_ids).tolist())
     return [
-        SearchExample(
+        (
             queries[query],
             [
-                ListPlace(items[item], score, _are_own(queries[query], items[item]))
+                (items[item], score, _are_own(queries[query], items[item]))
                 for item, score in zip(row.tolist(), row_scores.tolist(), strict=True)
                 if item in items
             ],

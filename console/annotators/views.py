@@ -8,11 +8,10 @@ from django.shortcuts import get_object_or_404, render
 from django.template.loader import render_to_string
 from django.views.decorators.cache import never_cache
 
-from console.acts import Chosen, act
+from console.acts import Chosen, acts_of
 from console.annotators.forms import AnnotatorForm, OriginForm, TrainForm
 from console.annotators.schemas import AnnotatorAnswer, PoolAnswer, can_learn, counted_annotators, related_pools
 from console.annotators.search_examples import compared, examples
-from console.annotators.trainings import training_of
 from console.pagination import number_in
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.places import follow, show
@@ -22,11 +21,14 @@ from core.errors import CounterpartError
 from core.models import Job
 from core.web.middleware import takes_uploads
 from corpus.models import Collection
+from counterpart_annotators.training.learners import in_order
 from dataset.secret_controls import refuse_secret_pairs
 from mitl.annotators import kind_of, kinds
+from mitl.charts.lines import curve_chart
 from mitl.models import Annotator, Direction, Pool
 from mitl.overlaps import Overlap, overlap
 from mitl.registration import Origin, set_origin
+from mitl.search.gallery import load_lists
 from mitl.search.search_report import notes_on
 from mitl.training.trainer import TrainParameters, open_training
 
@@ -35,6 +37,9 @@ EXAMPLES = 4
 
 def annotator_or_404(name: str) -> Annotator:
     return get_object_or_404(counted_annotators(), name=name)
+
+
+annotator_act = acts_of(Annotator, "annotators/<slug:name>/", annotator_or_404, researchers_only)
 
 
 @members_only.reads
@@ -51,7 +56,8 @@ def annotator(request: HttpRequest, name: str) -> HttpResponse:
         context["notes"] = notes_on(shown.report)
         try:
             refuse_secret_pairs(shown.collection, request.user)
-            context |= examples(shown, start=start, queries=EXAMPLES)
+            asked = slice(start, start + EXAMPLES)
+            context |= {one.value: examples(one, ranked, asked) for one, ranked in load_lists(shown).items()}
         except CounterpartError as error:
             context["trouble"] = str(error)
     return show(request, "console/annotators/annotator.html", annotator, context)
@@ -60,34 +66,34 @@ def annotator(request: HttpRequest, name: str) -> HttpResponse:
 @members_only.reads
 @never_cache
 def training(request: HttpRequest, name: str) -> HttpResponse:
-    """An annotator's training; live.js asks for its part of the page, and whether it is still running, as JSON."""
+    """An annotator's training; live.js asks for its part of the page, and whether it is still running, as JSON.
+
+    An interrupted training counts as under way until it is started again.
+    """
     annotator = annotator_or_404(name)
-    found = training_of(annotator)
-    context = {"annotator": annotator, "training": found, "learns": can_learn(annotator)}
+    epochs = [{**epoch, "validation": in_order(epoch["validation"])} for epoch in annotator.curve]
+    under_way = bool(epochs) and annotator.trained_on.get("loss_last") != round(epochs[-1]["loss"], 4)
+    chart = curve_chart("Training", epochs) if epochs else None
+    context = {"annotator": annotator, "epochs": epochs, "under_way": under_way, "chart": chart}
     if request.headers.get("Accept") != "application/json":
-        return show(request, "console/annotators/training.html", annotator, context)
+        return show(request, "console/annotators/training.html", annotator, context | {"learns": can_learn(annotator)})
     html = render_to_string("console/annotators/_training.html", context, request)
-    return JsonResponse({"live": found.under_way, "html": html})
+    return JsonResponse({"live": under_way, "html": html})
 
 
-@act(
-    "annotators/<slug:name>/train/",
-    annotator_or_404,
-    researchers_only,
+@annotator_act(
+    "train",
+    "What does {} learn from?",
     label="Train",
-    question="What does {} learn from?",
     button="Start training",
     form=lambda data, one: TrainForm(data, losses=kind_of(one.kind).losses),
-    asks=lambda one: [
-        "It learns from the training splits, as a job that can be cancelled and that resumes after the last finished "
-        "epoch. Weights that it has are replaced when training ends."
-    ],
     offered=can_learn,
-    menu=Annotator,
 )
 def train(annotator: Annotator, chosen: Chosen, by: User) -> Job:
-    params = {**chosen, "name": annotator.name, "collection": chosen["collection"].name}
-    return open_training(TrainParameters(**params), by=by)
+    """It learns from the training splits, as a job that can be cancelled and that resumes after the last finished
+    epoch. Weights that it has are replaced when training ends."""
+    named = {"name": annotator.name, "collection": chosen["collection"].name}
+    return open_training(TrainParameters(**{**chosen, **named}), by=by)
 
 
 @members_only.reads
@@ -98,15 +104,12 @@ def annotator_origin(request: HttpRequest, name: str) -> HttpResponse:
     return show(request, "console/annotators/annotator_origin.html", annotator, context)
 
 
-@act(
-    "annotators/<slug:name>/describe/",
-    annotator_or_404,
-    researchers_only,
+@annotator_act(
+    "describe",
+    "Where do the weights of {} come from?",
     label="Change the source and licence",
-    question="Where do the weights of {} come from?",
     button="Save",
     form=lambda data, one: OriginForm(data, initial={"source": one.source, "licence": one.licence}),
-    menu=Annotator,
 )
 def annotator_describe(annotator: Annotator, chosen: Chosen, by: User) -> str:
     set_origin(annotator, Origin(**chosen), actor=by.get_username())

@@ -13,7 +13,7 @@ from dataset.reviews.cases import group_of
 from dataset.reviews.reviews import LONGEST_REASON, Conclusion
 from hits.question import Level
 
-_KEY = "last_act"
+LAST_ACT = "last_act"
 CONCLUSIONS = [*((str(level.value), level.label) for level in Level), ("kept", "keep"), ("excluded", "exclude")]
 
 
@@ -28,14 +28,10 @@ class ConclusionForm(forms.Form):
     seen = forms.IntegerField(required=False, min_value=0)
 
     def conclude(self) -> Conclusion:
-        chosen = self.cleaned_data
-        kind = chosen["conclusion"]
-        reason = chosen["reason"]
+        kind, reason = self.cleaned_data["conclusion"], self.cleaned_data["reason"]
         if kind == "excluded":
-            return Conclusion(Review.Conclusion.EXCLUDED, grounds=chosen["grounds"], reason=reason)
-        if kind == "kept":
-            return Conclusion(Review.Conclusion.KEPT, reason=reason)
-        return Conclusion(Review.Conclusion.LEVEL, level=int(kind), reason=reason)
+            return Conclusion(kind, grounds=self.cleaned_data["grounds"], reason=reason)
+        return Conclusion(kind, reason=reason) if kind == "kept" else Conclusion("level", int(kind), reason=reason)
 
     def subjects(self, image: Image, caption: Caption) -> list[Subject]:
         """Return the subjects of the conclusion: the caption or picture alone, the whole group, or the pair."""
@@ -61,14 +57,10 @@ def remember_act(
     others made before are not theirs to undo. An act that is sent twice is kept once."""
     added = [review.pk for review in reviews if review.by_id == request.user.pk and review.pk > (seen or 0)]
     if added:
-        request.session[_KEY] = LastAct(reviews=added, pair=pair, page=page)
+        request.session[LAST_ACT] = LastAct(reviews=added, pair=pair, page=page)
 
 
 def last_act(request: HttpRequest, *, at: str = "") -> LastAct | None:
     """Return the last act; with ``at`` only if its page has this address, whatever its query string."""
-    last = cast("LastAct | None", request.session.get(_KEY))
+    last = cast("LastAct | None", request.session.get(LAST_ACT))
     return last if last and last["page"].startswith(at) else None
-
-
-def forget_act(request: HttpRequest) -> None:
-    request.session.pop(_KEY, None)

@@ -11,8 +11,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
 
+from console.pagination import page_of
 from console.pairs.conclusions import ConclusionForm, last_act, remember_act
-from console.pairs.light_table import chips_of, page_and_lines
 from console.pairs.pair_filters import PairFilter
 from console.pairs.pair_lines import Pair, as_csv, lines_of
 from console.pairs.pair_scopes import PairScope
@@ -32,6 +32,10 @@ from mitl.models import Pool
 PLACES = {"pool": Pool, "round": Round, "version": Version}
 TABS = {"round": "round_pairs", "version": "version"}  # which the light table belongs to
 MOST_SELECTED = 100
+MOST = 10_000
+"""How many pairs are counted and paged: the database stops there."""
+SIZE = 24
+"""Pairs a page: five screens of a phone at most."""
 
 
 @members_only.reads
@@ -146,8 +150,9 @@ def _page(request: HttpRequest, place: PairScope, trouble: str = "") -> HttpResp
         if form.cleaned_data["sort"] == "drawn":
             context["checked"] = random_reviews(place.aggregations[0])
             context["n_counted"] = (place.aggregations[0].certainty or {}).get("reviewed", 0)
-        page, lines, has_more = page_and_lines(request, form)
+        found = list(form.pairs()[:MOST])  # One query, where a count would be a second one.
+        page = page_of(request, found, size=SIZE)
+        lines = lines_of(place, page.object_list)
         seen = max((line.seen for line in lines), default=0)
-        context |= {"rows": page, "lines": lines, "has_more": has_more, "seen": seen}
-        context["chips"] = chips_of(form, request.GET)
+        context |= {"rows": page, "lines": lines, "has_more": len(found) == MOST, "seen": seen}
     return render(request, "console/pairs/pairs.html", context, status=422 if form.errors or trouble else 200)

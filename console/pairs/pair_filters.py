@@ -63,6 +63,10 @@ ORDERS = {
 SORTS_OF_VERSIONS = [("", "default order"), ("level", "level")]
 
 
+def _one_of(rows: QuerySet[Any], label: str) -> forms.ModelChoiceField:
+    return forms.ModelChoiceField(rows, to_field_name="name", required=False, empty_label="any", label=label)
+
+
 class PairFilter(forms.Form):
     """The conditions on pairs, read from the address; an empty field sets no condition.
 
@@ -71,15 +75,9 @@ class PairFilter(forms.Form):
     """
 
     text = forms.CharField(required=False, max_length=200, label="Caption contains")
-    annotator = forms.ModelChoiceField(
-        Annotator.objects.all(), to_field_name="name", required=False, empty_label="any", label="Proposed by"
-    )
-    also = forms.ModelChoiceField(
-        Annotator.objects.all(), to_field_name="name", required=False, empty_label="any", label="And proposed by"
-    )
-    unlike = forms.ModelChoiceField(
-        Annotator.objects.all(), to_field_name="name", required=False, empty_label="any", label="But not by"
-    )
+    annotator = _one_of(Annotator.objects.all(), "Proposed by")
+    also = _one_of(Annotator.objects.all(), "And proposed by")
+    unlike = _one_of(Annotator.objects.all(), "But not by")
     rank = forms.IntegerField(required=False, min_value=1, max_value=32_767, label="At rank, or better")
     level = forms.ChoiceField(required=False, choices=[("", "any"), *LEVELS], label="With a vote of")
     votes = forms.IntegerField(required=False, min_value=1, max_value=32_767, label="Number of votes")
@@ -103,9 +101,7 @@ class PairFilter(forms.Form):
             del self.fields["sure"]
         if isinstance(place.row, Version):
             others = place.collection.versions.exclude(pk=place.row.pk)
-            self.fields["unlike"] = forms.ModelChoiceField(
-                others, to_field_name="name", required=False, empty_label="any", label="Other than in"
-            )
+            self.fields["unlike"] = _one_of(others, "Other than in")
             del self.fields["also"]
 
     def clean(self) -> dict[str, Any]:
@@ -124,9 +120,19 @@ class PairFilter(forms.Form):
         return chosen
 
     @property
-    def query(self) -> str:
-        """The conditions that are set, as a query string."""
-        return urlencode({name: self.data[name] for name in self.fields if self.data.get(name)})
+    def chips(self) -> list[tuple[str, str, str]]:
+        """Each condition of a valid filter: its label, its value in words, and the query string without it."""
+        given = {name: self.data[name] for name in self.fields if self.data.get(name)}
+        return [
+            (str(self[name].label), self._words(name), urlencode({one: given[one] for one in given if one != name}))
+            for name in given
+            if name != "sort"
+        ]
+
+    def _words(self, name: str) -> str:
+        field, chosen = self.fields[name], self.cleaned_data[name]
+        named: Any = field.choices if type(field) is forms.ChoiceField else ()
+        return str(dict(named).get(chosen, chosen))
 
     def pairs(self) -> Pairs:
         """Return the ids of image and caption of the pairs that pass, each pair once, in order."""
@@ -177,7 +183,11 @@ def _by_verdict(chosen: dict[str, Any]) -> bool:
 
 def _in_rows(place: PairScope, chosen: dict[str, Any]) -> QuerySet[Any, tuple[int, int]]:
     rows = pairs_in(place, control=chosen.get("control", ""), sort=chosen["sort"], judged=_by_verdict(chosen))
-    rows = _filtered(_of_content(rows, place, chosen), place, chosen)
+    rows = rows.filter(**{side: chosen[side] for side in ("image", "caption") if chosen[side]})
+    if chosen["text"]:
+        captions = place.collection.captions.order_by().filter(text__icontains=chosen["text"])
+        rows = rows.filter(caption__in=captions.values("pk"))
+    rows = _filtered(rows, place, chosen)
     return rows.values_list("image_id", "caption_id")
 
 
@@ -212,15 +222,6 @@ def pairs_in(place: PairScope, *, control: str = "", sort: str = "", judged: boo
     ).exclude(hit__top_up__in=repeated)
     # By number, not by id: an index of the round's HITs has this order, so the first pairs are read without the rest.
     return asked.order_by("hit__number", "place")
-
-
-def _of_content(rows: QuerySet[Any], place: PairScope, chosen: dict[str, Any]) -> QuerySet[Any]:
-    sides = {name: chosen[name] for name in ("image", "caption") if chosen[name]}
-    rows = rows.filter(**sides)
-    if chosen["text"]:
-        captions = place.collection.captions.order_by().filter(text__icontains=chosen["text"])
-        rows = rows.filter(caption__in=captions.values("pk"))
-    return rows
 
 
 def _filtered(rows: QuerySet[Any], place: PairScope, chosen: dict[str, Any]) -> QuerySet[Any]:

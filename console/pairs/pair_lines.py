@@ -12,28 +12,18 @@ from annotation.models import Report
 from console.pairs.pair_filters import Pairs
 from console.pairs.pair_scopes import PairScope
 from core.text import csv_line
-from corpus.models import Caption, Collection, Image, Match
+from corpus.models import Caption, Image, Match
 from dataset.judged.verdict_files import verdicts_on
 from dataset.judged.verdict_worth import hundredths, note_doubts
-from dataset.models import Case, Review, Verdict, Version
-from hits.models import Control, Round
+from dataset.models import Case, Review, Verdict
+from hits.models import Control
 from hits.question import Level
 from mitl.models import Direction, Proposal
 
 Pair = tuple[int, int]
 """Database ids of an image and a caption."""
-Row = Proposal | Verdict | Review | Case | Report | Match | Control
 SEARCHED = {Direction.IMAGE_TO_CAPTION: "captions", Direction.CAPTION_TO_IMAGE: "pictures"}
 """What a list of each direction ranks."""
-LISTS: dict[type[Row], str] = {
-    Proposal: "proposals",
-    Verdict: "verdicts",
-    Review: "reviews",
-    Case: "cases",
-    Report: "reports",
-    Match: "matches",
-}
-"""The lists of a line, by what they hold."""
 BATCH = 500  # lines of a download in memory at a time
 COLUMNS = (
     *("image", "caption", "text", "annotators", "votes", "verdict", "confidence", "match", "review", "flags"),
@@ -45,7 +35,7 @@ COLUMNS = (
 class Line:
     """One pair: its proposals, the levels of its counted votes by the name of their round, its verdicts, its matches in
     the version shown or in every source of the collection, its reviews, its waiting cases, workers' reports, and the
-    control that it is in the round shown."""
+    controls that it is in the round shown."""
 
     image: Image
     caption: Caption
@@ -56,13 +46,7 @@ class Line:
     reviews: list[Review] = field(default_factory=list)
     cases: list[Case] = field(default_factory=list)
     reports: list[Report] = field(default_factory=list)
-    control: Control | None = None
-
-    def add(self, row: Row) -> None:
-        if isinstance(row, Control):
-            self.control = row
-        else:
-            getattr(self, LISTS[type(row)]).append(row)
+    controls: list[Control] = field(default_factory=list)
 
     @property
     def proposed(self) -> list[str]:
@@ -135,7 +119,7 @@ class Line:
             " ".join(f"{one.score:g}" for one in self.matches if one.score is not None),
             str(self.reviews[-1]) if self.reviews else "",
             "; ".join(self.flags),
-            self.control.polarity if self.control else "",
+            " ".join(one.polarity for one in self.controls),
             " ".join("" if hundredths(one) is None else f"{one.probability:.3f}" for one in self.verdicts),
         )
 
@@ -155,9 +139,10 @@ def lines_of(place: PairScope, pairs: Iterable[Pair]) -> list[Line]:
         if line := lines.get((image, caption)):
             line.votes_by_round.setdefault(name, []).extend([level] * n)
     judged = verdicts_on(place.aggregations, list(images.values()), list(captions.values()))
-    for row in chain(judged, _rows(place, lookup)):
-        if line := lines.get((row.image_id or 0, row.caption_id or 0)):
-            line.add(row)
+    for name, rows in {**_rows(place, lookup), "verdicts": judged}.items():
+        for row in rows:
+            if line := lines.get((row.image_id, row.caption_id)):
+                getattr(line, name).append(row)
     note_doubts(verdict for line in lines.values() for verdict in line.verdicts)
     return list(lines.values())
 
@@ -168,19 +153,19 @@ def _votes(place: PairScope, lookup: dict[str, Any]) -> QuerySet[Any, tuple[int,
     return votes.annotate(n=Count("pk")).order_by("level")
 
 
-def _rows(place: PairScope, lookup: dict[str, Any]) -> Iterator[Row]:
+def _rows(place: PairScope, lookup: dict[str, Any]) -> dict[str, Iterable[Any]]:
+    """Return what is known of the pairs, by the list of a line that holds it."""
     proposals = Proposal.objects.filter(pool__in=place.pools, **lookup).select_related("annotator")
-    yield from proposals.order_by("rank", "annotator__name", "direction")
-    yield from Review.objects.filter(**lookup).select_related("by").order_by("pk")
-    yield from Case.objects.filter(done_at=None, **lookup)
-    yield from Report.objects.filter(**lookup).select_related("worker", "assignment__hit__round").order_by("pk")
+    reports = Report.objects.filter(**lookup).select_related("worker", "assignment__hit__round")
     matches = Match.objects.filter(collection=place.collection, **lookup).order_by("source")
-    if isinstance(place.row, Version):
-        yield from matches.filter(source=place.row.name)
-    if isinstance(place.row, Collection):
-        yield from matches
-    if isinstance(place.row, Round):
-        yield from Control.objects.filter(round=place.row, **lookup)
+    return {
+        "proposals": proposals.order_by("rank", "annotator__name", "direction"),
+        "reviews": Review.objects.filter(**lookup).select_related("by").order_by("pk"),
+        "cases": Case.objects.filter(done_at=None, **lookup),
+        "reports": reports.order_by("pk"),
+        "matches": {"version": matches.filter(source=str(place.row)), "collection": matches}.get(place.kind, []),
+        "controls": Control.objects.filter(round=place.row.pk, **lookup) if place.kind == "round" else [],
+    }
 
 
 def as_csv(place: PairScope, pairs: Pairs) -> Iterator[str]:

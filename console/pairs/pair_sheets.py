@@ -1,7 +1,6 @@
 """The page of one pair for reviewers: votes, reports, annotators, related pairs, reviews, versions."""
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -17,25 +16,8 @@ from dataset.models import Case, Review
 from dataset.reviews.cases import group_of
 from dataset.reviews.reviews import latest_review
 from hits.models import Round
-from hits.question import Level
 
 MOST_RELATED = 12
-
-
-@dataclass(frozen=True)
-class Concluded:
-    """A review, and the level that held before it: of an earlier settled review, else of the newest verdict; None
-    without either, and for a review of the image or the caption alone."""
-
-    review: Review
-    before: int | None
-
-    @property
-    def changed_from(self) -> str:
-        """The words of the level that it changed; empty where it changed none."""
-        if self.before is None or self.review.level in (None, self.before):
-            return ""
-        return Level(self.before).brief
 
 
 def sheet_of(image: Image, caption: Caption) -> dict[str, Any]:
@@ -87,15 +69,16 @@ def _related(matches: QuerySet[Match]) -> list[Pair]:
     return [pair for pair, _ in Counter(found).most_common(MOST_RELATED)]
 
 
-def _reviews(image: Image, caption: Caption, line: Line) -> list[Concluded]:
-    """Return the reviews of the pair, its image and its caption, newest first."""
+def _reviews(image: Image, caption: Caption, line: Line) -> list[tuple[Review, int | None]]:
+    """Return the reviews of the pair, its image and its caption, newest first, each with the level that it replaced: of
+    an earlier settled review, else of the newest verdict; None for a review of the image or the caption alone."""
     about = Q(image=image, caption=caption) | Q(image=image, caption=None) | Q(image=None, caption=caption)
     voted = max(line.verdicts, key=lambda verdict: verdict.aggregation.at).level if line.verdicts else None
     reviews = []
     before = voted
     for review in Review.objects.filter(about).select_related("by", "seconded_by", "undoes").order_by("pk"):
         of_pair = None not in review.subject
-        reviews.append(Concluded(review, before if of_pair else None))
+        reviews.append((review, before if of_pair else None))
         if of_pair and review.is_settled:
             before = review.level or voted
     return reviews[::-1]

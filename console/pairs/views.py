@@ -8,9 +8,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
-from console.pairs.conclusions import CONCLUSIONS, ConclusionForm, forget_act, last_act, remember_act
+from console.pairs.conclusions import CONCLUSIONS, LAST_ACT, ConclusionForm, last_act, remember_act
 from console.pairs.pair_sheets import sheet_of
 from console.permissions import StaffRequest, members_only, reviewers_only
+from console.refusals import refusals_as_messages
 from core.errors import CounterpartError
 from core.untrusted import whole_number
 from corpus.models import Caption, Image
@@ -56,13 +57,11 @@ def reviews_undo(request: StaffRequest, image_id: int, caption_id: int) -> HttpR
     back = _pair_address(image_id, caption_id)
     if last and [str(review) for review in last["reviews"]] == named:
         back = last["page"]
-    try:
+    with refusals_as_messages(request):
         undone = undo(list(Review.objects.filter(pk__in=named, collection=image.collection)), by=request.user)
         of = f" for {len(undone)} pairs" if len(undone) > 1 else ""
         messages.success(request, f"Undone{of}. What held before holds again.")
-        forget_act(request)
-    except CounterpartError as error:
-        messages.error(request, str(error))
+        request.session.pop(LAST_ACT, None)
     return redirect(back)
 
 
@@ -71,11 +70,9 @@ def review_second(request: StaffRequest, image_id: int, caption_id: int, review_
     """Agree to a review that needs a second person."""
     image, _caption = _pair_or_404(image_id, caption_id)
     review = get_object_or_404(Review, pk=review_id, collection=image.collection)
-    try:
+    with refusals_as_messages(request):
         second(review, by=request.user)
         messages.success(request, "You agreed: the review holds.")
-    except CounterpartError as error:
-        messages.error(request, str(error))
     return redirect("pair", image_id, caption_id)
 
 
@@ -91,7 +88,7 @@ def _page(
     sheet = sheet_of(image, caption)
     reason = _reason(request)
     waiting = queue_of(image.collection, reason)
-    latest = {one.review.subject: one.review.pk for one in reversed(sheet["reviews"])}
+    latest = {review.subject: review.pk for review, _ in reversed(sheet["reviews"])}
     context = {
         **sheet,
         **_neighbours(sheet["case"], reason, waiting),

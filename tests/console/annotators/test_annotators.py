@@ -38,17 +38,17 @@ def test_examples_show_the_lists_in_their_order_from_the_chosen_query_on(researc
     lists = load_lists(site.retrieval)
     context = researcher.get("/annotators/overlap/").context
     ranked = lists[Direction.CAPTION_TO_IMAGE]
-    shown = [[place.item.pk for place in example.places] for example in context["t2i"]]
+    shown = [[item.pk for item, _, _ in places] for _, places in context["t2i"]]
     assert np.array_equal(shown, ranked.items[:4, :5])
-    assert [example.query.pk for example in context["t2i"]] == ranked.queries[:4].tolist()
+    assert [query.pk for query, _ in context["t2i"]] == ranked.queries[:4].tolist()
     later = researcher.get("/annotators/overlap/?from=4").context["i2t"]
-    assert [example.query.pk for example in later] == lists[Direction.IMAGE_TO_CAPTION].queries[4:8].tolist()
+    assert [query.pk for query, _ in later] == lists[Direction.IMAGE_TO_CAPTION].queries[4:8].tolist()
 
 
 def test_examples_mark_the_pairs_that_the_collection_has_already(researcher, site):
-    for example in researcher.get("/annotators/overlap/").context["i2t"]:
-        own = {caption.pk for caption in example.query.captions.all()}
-        assert [place.own for place in example.places] == [place.item.pk in own for place in example.places]
+    for query, places in researcher.get("/annotators/overlap/").context["i2t"]:
+        captions = {caption.pk for caption in query.captions.all()}
+        assert [own for _, _, own in places] == [item.pk in captions for item, _, _ in places]
 
 
 def test_the_search_that_is_asked_for_is_shown(researcher, site):

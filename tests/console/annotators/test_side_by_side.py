@@ -29,7 +29,7 @@ def test_every_annotator_has_a_row_with_its_newest_lists(zoo, annotators, direct
     for (_, places), retrieval in zip(shown["rows"], (annotators[1], annotators[2]), strict=True):
         lists = load_lists(retrieval)[direction]
         assert shown["query"].pk == lists.queries[1]
-        assert [place.item.pk for place in places] == lists.items[1, :5].tolist()
+        assert [item.pk for item, _, _ in places] == lists.items[1, :5].tolist()
 
 
 def test_an_annotator_that_was_not_asked_has_an_empty_row(zoo, annotators):

@@ -85,17 +85,16 @@ def test_every_value_leads_to_the_pairs_that_share_it(researcher, made):
 
 def test_each_filter_is_removed_by_its_chip(researcher, made):
     address = table(annotator="clip", rank="1", level="", sort="level", sure="99")
-    chips = researcher.get(f"{address}&page=1").context["chips"]
-    assert [(chip.label, chip.value, chip.without) for chip in chips] == [
-        ("Proposed by", "clip", "rank=1&sort=level&sure=99"),
-        ("At rank, or better", "1", "annotator=clip&sort=level&sure=99"),
+    assert researcher.get(f"{address}&page=1").context["form"].chips == [
+        ("Proposed by", "clip", "rank=1&sure=99&sort=level"),
+        ("At rank, or better", "1", "annotator=clip&sure=99&sort=level"),
         ("At most % right", "99", "annotator=clip&rank=1&sort=level"),
     ]
 
 
 def test_a_chip_has_the_words_of_a_choice_and_escapes_text(researcher, made):
     page = researcher.get(table(verdict="2", text="<b>"))
-    assert [chip.value for chip in page.context["chips"]] == ["<b>", "2 Partially YES"]
+    assert [value for _, value, _ in page.context["form"].chips] == ["<b>", "2 Partially YES"]
     assert "<b>" not in page.text
 
 

@@ -87,7 +87,7 @@ def test_no_cell_of_the_download_is_a_formula(researcher, made):
 
 
 def test_a_download_longer_than_a_page_is_whole(researcher, made, monkeypatch):
-    monkeypatch.setattr("console.pairs.light_table.MOST", 2)
+    monkeypatch.setattr("console.pairs.explorer.MOST", 2)
     monkeypatch.setattr("console.pairs.pair_lines.BATCH", 3)
     assert len(rows_of(researcher.get(table(page="pairs_csv")))) == 4
     assert len(researcher.get(table()).context["lines"]) == 2
