@@ -114,6 +114,12 @@ class Rejection(WantsCall):
         return self.dropped_at is None and self.is_agreed
 
     @property
+    def state(self) -> str:
+        if self.dropped_at:
+            return "reversed" if self.is_agreed else "dropped"
+        return "rejected" if self.is_agreed else "proposed"
+
+    @property
     def held_at(self) -> datetime:
         """When it began to hold; when it was proposed, where it did not yet."""
         return self.seconded_at or self.at

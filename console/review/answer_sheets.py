@@ -1,13 +1,9 @@
-"""A HIT's pairs with an assignment's answers, and its rejections, as reviewers read them."""
+"""The pairs of a HIT with their answers, as staff read them."""
 
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from annotation.models import Appeal, Assignment, Draft, Judgment, Rejection, Report
-from annotation.review.appeals import appealable_until
-from annotation.review.decisions import reversible_until
-from annotation.work.answers import NO_PICTURE
-from annotation.work.judgments import answers_from
+from annotation.models import Draft, Judgment
 from hits.models import HIT, Item
 from hits.question import RIGHT_LEVELS
 from hits.task_types import task_type_of
@@ -16,13 +12,31 @@ from hits.task_types.task_type import TaskType
 
 @dataclass(frozen=True)
 class SheetAnswer:
-    """One pair of a HIT, with its judgment if an assignment is shown, or the saved draft of work not submitted."""
+    """One pair of a HIT, with its judgment if an assignment is shown, or the saved draft of work not submitted.
+
+    Attributes:
+        skipped: whether it has no answer because its worker could not load the picture.
+        place: at which it was shown.
+        others: levels that others gave the pair.
+        ranks: that of the pair by annotator that proposed it, the better of both directions.
+    """
 
     item: Item
     task: TaskType
     judgment: Judgment | Draft | None = None
     skipped: bool = False
-    """Whether it has no answer because its worker could not load the picture."""
+    place: int = 0
+    others: Sequence[int] = ()
+    ranks: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether it says yes where most others say no, or no where most say yes."""
+        if not self.others or self.judgment is None:
+            return False
+        yes = sum(level in RIGHT_LEVELS["positive"] for level in self.others)
+        said_yes = self.judgment.level in RIGHT_LEVELS["positive"]
+        return 2 * yes < len(self.others) if said_yes else 2 * yes > len(self.others)
 
     @property
     def pair(self) -> tuple[int, int] | None:
@@ -61,40 +75,3 @@ def pairs_of(hit: HIT) -> list[SheetAnswer]:
     """Return a HIT's pairs in order, without judgments."""
     task = task_type_of(hit.round)
     return [SheetAnswer(item, task) for item in hit.items.select_related("image", "caption", "control")]
-
-
-def answers_of(assignment: Assignment) -> list[SheetAnswer]:
-    """Return the pairs of an assignment's HIT in order, with its judgments, or its drafts where none were submitted."""
-    given = [*answers_from([assignment])] or assignment.drafts.exclude(level=NO_PICTURE)
-    judgments: dict[int, Judgment | Draft] = {one.item_id: one for one in given}
-    reported = set(Report.objects.filter(worker=assignment.worker_id).values_list("item", flat=True))
-    items = (pair.item for pair in pairs_of(assignment.hit))
-    task = task_type_of(assignment.hit.round)
-    return [SheetAnswer(item, task, judgments.get(item.pk), item.pk in reported) for item in items]
-
-
-@dataclass(frozen=True)
-class RejectionSheet:
-    """A rejection with its appeal, and how long it can be appealed and reversed (None: at any time)."""
-
-    rejection: Rejection
-    appeal: Appeal | None
-    appealable_until: datetime
-    reversible_until: datetime | None
-
-    @property
-    def state(self) -> str:
-        if self.rejection.is_proposal:
-            return "proposed"
-        if self.rejection.holds:
-            return "rejected"
-        return "reversed" if self.rejection.is_agreed else "dropped"
-
-
-def rejections_of(assignment: Assignment) -> list[RejectionSheet]:
-    """Return the assignment's rejections, newest first."""
-    rows = assignment.rejections.select_related("by", "seconded_by", "appeal", "appeal__answered_by", "assignment__hit")
-    return [
-        RejectionSheet(row, getattr(row, "appeal", None), appealable_until(row), reversible_until(row))
-        for row in rows.order_by("-id")
-    ]

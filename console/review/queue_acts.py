@@ -3,7 +3,7 @@
 from django.contrib.auth.models import User
 from django.shortcuts import get_object_or_404
 
-from console.acts import Chosen, act
+from console.acts import Chosen, acts_of
 from console.permissions import researchers_only, stewards_only
 from core.models import Job
 from core.work.jobs import open_once
@@ -16,36 +16,28 @@ def collection_or_404(name: str) -> Collection:
     return get_object_or_404(Collection, name=name)
 
 
-@act(
-    "collections/<slug:name>/clean-up/",
-    collection_or_404,
-    stewards_only,
-    label="Look for pairs to review",
-    question="Look for pairs of {} to review?",
-    asks=lambda collection: [
-        "Pairs that workers disagree on or report, captions that seem to describe no picture and pictures that occur "
-        "twice are added. The list is compared with the votes of each round."
-    ],
-    menu=Collection,
-)
+collection_act = acts_of(Collection, "collections/<slug:name>/", collection_or_404, stewards_only)
+
+
+@collection_act("clean-up", "Look for pairs of {} to review?", label="Look for pairs to review")
 def clean_up(collection: Collection, chosen: Chosen, by: User) -> Job:
+    """Pairs that workers disagree on or report, captions that seem to describe no picture and pictures that occur twice
+    are added. The list is compared with the votes of each round."""
     title = f"Look for pairs of {collection} to review"
     return open_once(title, jobs.clean_up.name, {"collection": collection.name}, lock=collection, by=by)
 
 
-@act(
-    "collections/<slug:name>/two-reviewers/",
-    collection_or_404,
-    researchers_only,
+@collection_act(
+    "two-reviewers",
+    "Change how many people review a pair of {}?",
+    guard=researchers_only,
     label="Reviewers per pair",
     button="Change it",
-    question="Change how many people review a pair of {}?",
     asks=lambda collection: [
         "Now a second person has to agree. Afterwards a review holds at once."
         if collection.two_reviewers
         else "Now one person decides. Afterwards a review holds only when a second person agrees."
     ],
-    menu=Collection,
 )
 def two_reviewers(collection: Collection, chosen: Chosen, by: User) -> str:
     needed = not collection.two_reviewers

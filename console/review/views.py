@@ -12,7 +12,8 @@ from annotation.models import Assignment, Rejection
 from annotation.money.wages import timing_of
 from annotation.people.admission import waits_for_decision
 from annotation.people.workers import mask_workers
-from annotation.review.decisions import DECIDABLE, LONGEST, work_to_review
+from annotation.review.appeals import appealable_until
+from annotation.review.decisions import DECIDABLE, LONGEST, reversible_until, work_to_review
 from annotation.review.worker_cases import case_of, decide_on, undo_decisions
 from annotation.work.grading import accepted_unreviewed_at
 from annotation.work.worker_records import record_of
@@ -20,7 +21,6 @@ from console.kept_figures import kept_if_slow
 from console.permissions import StaffRequest, members_only, reviewers_only
 from console.places import show
 from console.refusals import refusals_as_messages, refusals_in
-from console.review.answer_sheets import rejections_of
 from console.review.bench import REASONS, exhibits_of, followed_by, in_evidence, reasons_of
 from console.review.inbox import DECIDED, decided_by
 from console.review.review_acts import assignment_or_404
@@ -117,15 +117,13 @@ def _next_flagged(passed: Assignment) -> Assignment | None:
     return case_of(passed.worker).exclude(pk=passed.pk).first() or others.first()
 
 
-def _with(assignment: Assignment, waiting: list[Assignment]) -> list[Assignment]:
-    return waiting if assignment in waiting else [assignment, *waiting]
-
-
 def _page(request: HttpRequest, assignment: Assignment, form: DecisionForm) -> HttpResponse:
     exhibits = exhibits_of(assignment) if assignment.has_hit else []
     followed = followed_by(assignment)
     waiting = [*case_of(assignment.worker).select_related("hit__round")]
+    shown = waiting if assignment in waiting else [assignment, *waiting]
     round = assignment.hit.round
+    rejections = assignment.rejections.select_related("by", "seconded_by", "appeal__answered_by", "assignment__hit")
     visit = assignment.visit if assignment.is_outside else None
     alone = {key: case_of(assignment.worker, signal=key).count() for key in reasons_of(assignment)}
     context = {
@@ -136,12 +134,12 @@ def _page(request: HttpRequest, assignment: Assignment, form: DecisionForm) -> H
         "n_alone": sum(one.is_alone for one in exhibits),
         "n_compared": sum(bool(one.others and one.judgment) for one in exhibits),
         "n_controls": sum(bool(one.item.control) for one in exhibits),
-        "waiting": [(one, [REASONS[key] for key in reasons_of(one)]) for one in _with(assignment, waiting)],
+        "waiting": [(one, [REASONS[key] for key in reasons_of(one)]) for one in shown],
         "scopes": [(key, REASONS[key], n) for key, n in alone.items() if n and len(waiting) > 1],
         "record": record_of(assignment.worker),
         "braked": waits_for_decision(assignment.worker),
         "timing": kept_if_slow(f"timing-of-round:{round.pk}", partial(timing_of, round, at_least=1)).figures,
-        "rejections": rejections_of(assignment),
+        "rejections": [(row, appealable_until(row), reversible_until(row)) for row in rejections.order_by("-pk")],
         "asked": assignment.appeals.filter(rejection=None).select_related("answered_by").first(),
         "drafted": assignment.drafts.count(),
         "accepted_at": accepted_unreviewed_at(assignment),
