@@ -29,7 +29,6 @@ from hits.rounds.pipeline import TASK as PLANNING
 from hits.rounds.round_parameters import RoundParameters
 from mitl import jobs
 from mitl.models import Annotator, Pool
-from simulation.jobs import rehearse
 
 
 class JobLink(NamedTuple):
@@ -157,11 +156,9 @@ _BY_STATE: Mapping[tuple[str, str], Leading] = {
 _BY_TASK: Mapping[str, Leading] = {
     LOADING: lambda job: JobLink("Home", reverse("home")),
     PLANNING: _to_plan,
-    pack.name: _to(Round, param="round"),
     add_annotator.name: _to(Annotator),
     jobs.train.name: _to(Annotator),
     jobs.pool.name: _to(Pool),
-    rehearse.name: _to(Round, param="round"),
     trust.name: _to(Version, param="version", page="version_trust"),
     verify.name: _to(Version, param="version", page="version_files"),
     export.name: _to_export,
