@@ -13,9 +13,6 @@ from core import clock
 Made = TypeVar("Made")
 
 SLOW = 0.25  # seconds
-MANY = 5_000  # answer sets whose figures take about a second
-
-
 OUTDATED = 3600
 """Seconds that old figures are still shown, where a page does not wait for new ones."""
 
@@ -53,22 +50,3 @@ def kept_if_slow(key: str, make: Callable[[], Made]) -> Kept[Made]:
         else:
             cache.delete(key)
     return known
-
-
-class CountingTurn:
-    """Which figures of many answer sets (MANY) one request counts: all of them if it waits (``at_once``), the first
-    that are due if it has its ``turn``, else no figures."""
-
-    def __init__(self, *, at_once: bool = False, turn: bool = False) -> None:
-        self._at_once = at_once
-        self._may_count = at_once or turn
-
-    def kept(self, key: str, make: Callable[[], Made], *, answer_sets: int) -> Kept[Made] | None:
-        """Return what ``kept_if_slow`` does, or the last figures, due or not; None if there are no recent ones."""
-        known: Kept[Made] | None = cache.get(key)
-        if answer_sets >= MANY and (not self._may_count or (known and not known.is_due)):
-            return known
-        made = kept_if_slow(key, make)
-        if answer_sets >= MANY and made.seconds > SLOW:
-            self._may_count = self._at_once
-        return made

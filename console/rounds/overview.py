@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from django.contrib.auth.models import User
+from django.core.cache import cache
 from django.db.models import Count
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404
@@ -19,7 +20,7 @@ from annotation.work.pair_status import unfinished_pairs
 from annotation.work.standing import forecast_of, standing_of
 from annotation.work.worker_records import workers_of
 from console.home.needs import needs_of
-from console.kept_figures import CountingTurn, kept_if_slow
+from console.kept_figures import Kept, kept_if_slow
 from console.money.platform_status import is_on_platform
 from console.permissions import StaffRequest, members_only
 from console.places import show
@@ -37,11 +38,13 @@ from dataset.secret_controls import are_pairs_secret
 from dataset.turns import turn_of
 from dataset.verdicts import rejections_so_far
 from evaluation.asking.greedy_rounds import why_stopped
-from evaluation.round_quality import Quality, quality_of
+from evaluation.round_quality import quality_of
 from hits.judge_designs import queries_of
 from hits.models import Round
 from hits.rounds.top_ups import design_of
 from hits.task_types import task_type_of
+
+MANY = 5_000  # answer sets whose figures take about a second
 
 
 @members_only.reads
@@ -49,7 +52,7 @@ def round(request: StaffRequest, name: str) -> HttpResponse:
     """A round. live.js fetches the part that changes while people work, and figures that take long; ``?count`` computes
     them at once."""
     round = get_object_or_404(counted_rounds(), name=name)
-    live = _live(round, request.user, CountingTurn(at_once="count" in request.GET))
+    live = _live(round, request.user, waits="count" in request.GET)
     state = RoundState(round, live["standing"], balances_of([round])[round.pk], pauses_of([round])[round.pk])
     aggregation = round.aggregations.first()
     context = live | {
@@ -102,23 +105,22 @@ def _stops(round: Round) -> dict[str, str]:
 def round_live(request: StaffRequest, name: str) -> JsonResponse:
     """Polled by live.js: whether the round is open, and the part of its page that changes while people work."""
     round = round_or_404(name)
-    context = _live(round, request.user, CountingTurn(turn=True))
+    context = _live(round, request.user, waits=True)
     html = render_to_string("console/rounds/_round_live.html", context, request)
     return JsonResponse({"live": round.state == "open" or context["counting"], "html": html})
 
 
-def _live(round: Round, user: User, counts: CountingTurn) -> dict[str, Any]:
-    """Return the context of the live part, with a constant number of queries. Figures of many answer sets are left out
-    (``counting``) if they were not computed lately, unless it is the request's turn."""
+def _live(round: Round, user: User, *, waits: bool) -> dict[str, Any]:
+    """Return the context of the live part, with a constant number of queries. Unless the request ``waits``, figures of
+    MANY answer sets are left out (``counting``) if they were not computed lately."""
     standing = kept_if_slow(f"standing-of-round:{round.pk}", partial(standing_of, round)).figures
     forecast = kept_if_slow(
         f"forecast-of-round:{round.pk}:{round.takes_workers}", partial(forecast_of, round, standing)
     )
-    sets = standing.arrived
-    kept = None
-    quality = counts.kept(f"quality-of-round:{round.pk}", partial(quality_of, round), answer_sets=sets)
-    if quality:
-        kept = counts.kept(f"figures-of-round:{round.pk}", partial(_figures, round, quality.figures), answer_sets=sets)
+    key = f"figures-of-round:{round.pk}"
+    kept: Kept[dict[str, object]] | None = (
+        kept_if_slow(key, partial(_figures, round)) if waits or standing.arrived < MANY else cache.get(key)
+    )
     context: dict[str, Any] = {
         "round": round,
         "task": task_type_of(round),
@@ -133,14 +135,12 @@ def _live(round: Round, user: User, counts: CountingTurn) -> dict[str, Any]:
         else kept_if_slow(f"newest-of-round:{round.pk}", partial(newest_answers, round)).figures,
         "counting": kept is None,
     }
-    if kept and quality:
-        oldest = quality.old_since or kept.old_since
-        context |= {"quality": quality.figures, **kept.figures, "old_since": oldest}
-    return context
+    return context | ({**kept.figures, "old_since": kept.old_since} if kept else {})
 
 
-def _figures(round: Round, quality: Quality) -> dict[str, object]:
-    """Return the figures that read all answer sets, judgments and items, without the quality."""
+def _figures(round: Round) -> dict[str, object]:
+    """Return the figures that read all answer sets, judgments and items."""
+    quality = quality_of(round)
     judgments = votes_in(round)
     task = task_type_of(round)
     votes = np.array(list(quality.levels.values()))
@@ -149,6 +149,7 @@ def _figures(round: Round, quality: Quality) -> dict[str, object]:
     some_simulated = only_simulated or any(line.simulated for line in workers)
     simulated = int(votes.sum()) if only_simulated else judgments.simulated().count() if some_simulated else 0
     return {
+        "quality": quality,
         "levels": level_bar(quality.levels, task.labels),
         "score": task.score(votes / votes.sum()) if task.score_label and votes.any() else None,
         "simulated": simulated,

@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from console import kept_figures
+from console.rounds import overview
 from core.models import Job
 from tests.console.api.calls import caller_for
 from tests.console.conftest import answer_rightly, answer_wrongly, late_on_platform
@@ -128,18 +129,10 @@ def test_figures_are_counted_again_after_twenty_times_as_long_as_they_took(monke
         assert kept_figures.kept_if_slow("figures", lambda: "new").figures == message
 
 
-def test_a_request_counts_one_of_many_large_figures_and_shows_others_as_they_were(monkeypatch):
+def test_a_page_does_not_wait_for_the_figures_of_many_answer_sets(member, db, monkeypatch):
+    monkeypatch.setattr(overview, "MANY", 0)
     monkeypatch.setattr(kept_figures, "SLOW", -1.0)
-    long_ago = timezone.now() - timedelta(minutes=5)
-    cache.set("c", kept_figures.Kept("old", long_ago, 1.0))
-
-    def counted(turn, sets=kept_figures.MANY):
-        found = [turn.kept(key, lambda: "new", answer_sets=sets) for key in "abc"]
-        return [one and one.figures for one in found]
-
-    assert counted(kept_figures.CountingTurn()) == [None, None, "old"]
-    assert counted(kept_figures.CountingTurn(turn=True)) == ["new", None, "old"]
-    cache.delete("a")
-    assert counted(kept_figures.CountingTurn(at_once=True)) == ["new", "new", "new"]
-    cache.clear()
-    assert counted(kept_figures.CountingTurn(), sets=kept_figures.MANY - 1) == ["new", "new", "new"]
+    page = f"/rounds/{make_round()}/"
+    assert member.get(page).context["counting"]
+    assert not member.get(f"{page}?count").context["counting"]
+    assert not member.get(page).context["counting"]
