@@ -1,11 +1,12 @@
 """Undo imports, discard drafts of rounds, and rename: while nothing depends on what would go."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from django import forms
 from django.contrib.auth.models import User
 from django.http import Http404, QueryDict
+from django.shortcuts import get_object_or_404
 
 from console.acts import Chosen, Landing, act
 from console.inventory import check_removable, find, remove, singular, thing_named
@@ -13,19 +14,12 @@ from console.inventory import rename as give_name
 from console.permissions import researchers_only
 from console.places import page_of
 from console.refusals import refusals_as_404
+from console.rounds.round_acts import round_act
 from core.errors import CounterpartError
 from core.text import NameField
 from corpus.batches import contents_of
 from corpus.models import Batch
 from hits.models import Round
-
-
-def _named(word: str) -> Callable[..., Any]:
-    def found(name: str) -> Any:
-        with refusals_as_404():
-            return find(word, name)[1]
-
-    return found
 
 
 def _refusal(word: str, row: Any) -> Iterator[str]:
@@ -45,9 +39,8 @@ def _consequences(batch: Batch) -> Iterator[str]:
 
 @act(
     "batches/<slug:name>/undo/",
-    _named("batch"),
+    lambda name: get_object_or_404(Batch, name=name),
     researchers_only,
-    label="Undo",
     question="Undo {}?",
     button="Take it back",
     asks=_consequences,
@@ -58,12 +51,9 @@ def batch_undo(batch: Batch, chosen: Chosen, by: User) -> Landing:
     return Landing(f"{batch} is undone.", page_of(batch.collection))
 
 
-@act(
-    "rounds/<slug:name>/discard/",
-    _named("round"),
-    researchers_only,
-    label="Discard",
-    question="Discard {}?",
+@round_act(
+    "discard",
+    "Discard {}?",
     button="Discard the draft",
     asks=lambda round: [
         *_refusal("round", round),
@@ -71,18 +61,11 @@ def batch_undo(batch: Batch, chosen: Chosen, by: User) -> Landing:
         f"Its pool {round.pool} stays, and can be packed once more.",
     ],
     offered=lambda round: round.state == "draft",
-    menu=Round,
 )
 def round_discard(round: Round, chosen: Chosen, by: User) -> Landing:
     """Remove a draft of a round."""
     remove("round", round.name, actor=by.get_username())
     return Landing(f"The draft {round} is discarded.", page_of(round.pool))
-
-
-class NewName(forms.Form):
-    """Another name for a thing."""
-
-    name = NameField(label="Name")
 
 
 def _renamable(kind: str, name: str) -> tuple[Any, str, str]:
@@ -94,17 +77,17 @@ def _renamable(kind: str, name: str) -> tuple[Any, str, str]:
     return row, kind, name
 
 
-def _form(data: QueryDict | None, found: tuple[Any, str, str]) -> forms.Form:
-    return NewName(data, initial={"name": found[2].rpartition("/")[2]})
+class NewName(forms.Form):
+    """Another name for a thing."""
+
+    name = NameField(label="Name")
+
+    def __init__(self, data: QueryDict | None, found: tuple[Any, str, str]) -> None:
+        super().__init__(data, initial={"name": found[2].rpartition("/")[2]})
 
 
 @act(
-    "names/<slug:kind>/<path:name>/",
-    _renamable,
-    researchers_only,
-    label="Rename",
-    question="Rename {2}",
-    form=_form,
+    "names/<slug:kind>/<path:name>/", _renamable, researchers_only, label="Rename", question="Rename {2}", form=NewName
 )
 def rename(found: tuple[Any, str, str], chosen: Chosen, by: User) -> Landing:
     """Pages and commands then use the new name. Files keep theirs."""

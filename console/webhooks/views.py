@@ -3,11 +3,13 @@
 Only their owner sees them, as an address may be as secret as a password. Events show their hosts to all staff.
 """
 
+from collections.abc import Callable, Mapping
+from typing import Any
 from uuid import UUID
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from console.pagination import page_of
@@ -69,16 +71,6 @@ def webhook(request: StaffRequest, webhook_id: UUID) -> HttpResponse:
 
 
 @stewards_only.acts
-def webhook_test(request: StaffRequest, webhook_id: UUID) -> HttpResponse:
-    """Send the webhook a notification of the type ``test``."""
-    found = _own(request, webhook_id)
-    with refusals_as_messages(request):
-        send_test(found)
-        messages.success(request, "A test is being sent. Reload the page to see its outcome.")
-    return redirect("webhook", found.pk)
-
-
-@stewards_only.acts
 def webhook_secret(request: StaffRequest, webhook_id: UUID) -> HttpResponse:
     """Replace the secret that the page was opened with, and show the new one."""
     found = _own(request, webhook_id)
@@ -88,26 +80,25 @@ def webhook_secret(request: StaffRequest, webhook_id: UUID) -> HttpResponse:
     return redirect("webhook", found.pk)
 
 
-@stewards_only.acts
-def webhook_switch(request: StaffRequest, webhook_id: UUID) -> HttpResponse:
-    """Switch the webhook on or off."""
-    found = _own(request, webhook_id)
-    if request.POST.get("on") == "yes":
-        switch_on(found, by=request.user)
-        messages.success(request, "The webhook is on. It gets all notifications from now on.")
-    else:
-        switch_off(found, by=request.user)
-        messages.success(request, "The webhook is off. Waiting notifications are not sent.")
-    return redirect("webhook", found.pk)
+ACTS: Mapping[str, tuple[Callable[..., Any], str]] = {
+    "test": (lambda webhook, by: send_test(webhook), "A test is being sent. Reload the page to see its outcome."),
+    "on": (switch_on, "The webhook is on. It gets all notifications from now on."),
+    "off": (switch_off, "The webhook is off. Waiting notifications are not sent."),
+    "remove": (remove_webhook, "The webhook to {} is removed, with the list of its deliveries."),
+}
 
 
 @stewards_only.acts
-def webhook_remove(request: StaffRequest, webhook_id: UUID) -> HttpResponse:
-    """Remove the webhook with the list of its deliveries."""
+def webhook_act(request: StaffRequest, webhook_id: UUID, word: str) -> HttpResponse:
+    """Test the webhook, switch it on or off, or remove it."""
     found = _own(request, webhook_id)
-    remove_webhook(found, by=request.user)
-    messages.success(request, f"The webhook to {found.host} is removed, with the list of its deliveries.")
-    return redirect("tokens")
+    if word not in ACTS:
+        raise Http404
+    perform, text = ACTS[word]
+    with refusals_as_messages(request):
+        perform(found, by=request.user)
+        messages.success(request, text.format(found.host))
+    return redirect("tokens") if word == "remove" else redirect("webhook", webhook_id)
 
 
 @stewards_only.acts

@@ -22,9 +22,7 @@ OPEN_TO_ALL = {
     *("result", "result_picture", "result_file", "signed_picture"),
     *("api_reference", "llms"),
 }
-WEBHOOKS = {
-    *("webhook", "webhook_test", "webhook_secret", "webhook_switch", "webhook_remove", "delivery_send"),
-}
+WEBHOOKS = {"webhook", "webhook_secret", "webhook_act", "delivery_send"}
 OF_PLATFORMS = {
     *("round_sync", "round_prolong", "audit_start", "audit_repair", "round_calls_send"),
 }
@@ -116,7 +114,8 @@ def addresses_of_the_site(lasting_site) -> dict[str, str]:
         (("job", "job_progress", "job_cancel", "import_look"), [job]),
         (("person", "person_link"), [sam.pk]),
         (("token_revoke",), [token.pk]),
-        (WEBHOOKS - {"delivery_send"}, [webhook.pk]),
+        (("webhook", "webhook_secret"), [webhook.pk]),
+        (("webhook_act",), [webhook.pk, "test"]),
         (("delivery_send",), [webhook.pk, 1]),
     ]
     arguments = {name: of_row for names, of_row in rows for name in names}

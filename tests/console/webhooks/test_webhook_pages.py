@@ -84,8 +84,8 @@ def test_events_show_the_host_and_not_the_rest_of_the_address(researcher):
     add(researcher)
     made = Webhook.objects.get()
     act(researcher, made, "secret", generation=1)
-    act(researcher, made, "switch", on="no")
-    act(researcher, made, "switch", on="yes")
+    act(researcher, made, "off")
+    act(researcher, made, "on")
     act(researcher, made, "remove")
     page = text_of_page(researcher.get("/activity/"))
     assert "round.closed, run.scored" in page
@@ -116,9 +116,9 @@ def test_a_webhook_that_is_off_says_why_and_is_switched_on(researcher, webhook):
     page = researcher.get(f"/webhooks/{webhook.pk}/").text
     assert "It has failed for five days." in page
     assert ">Test<" not in page
-    assert "The webhook is on." in text_of_page(act(researcher, webhook, "switch", on="yes"))
+    assert "The webhook is on." in text_of_page(act(researcher, webhook, "on"))
     assert Webhook.objects.get().state == "on"
-    act(researcher, webhook, "switch", on="no")
+    act(researcher, webhook, "off")
     assert Webhook.objects.get().state == "off"
 
 
@@ -137,12 +137,12 @@ def test_a_webhook_is_removed_with_its_deliveries(researcher, webhook, delivery)
     assert not Delivery.objects.exists()
 
 
-@pytest.mark.parametrize("path", ["", "test/", "secret/", "switch/", "remove/", "deliveries/1/send/"])
+@pytest.mark.parametrize("path", ["", "test/", "secret/", "other/", "on/", "off/", "remove/", "deliveries/1/send/"])
 def test_other_accounts_cannot_reach_a_webhook(releaser, webhook, delivery, path):
     """An admin neither."""
     before = Webhook.objects.values().get()
     for method in (releaser.get, releaser.post):
-        assert method(f"/webhooks/{webhook.pk}/{path}", {"on": "no", "generation": 1}).status_code in (404, 405)
+        assert method(f"/webhooks/{webhook.pk}/{path}", {"generation": 1}).status_code in (404, 405)
     assert Webhook.objects.values().get() == before
     assert Delivery.objects.get().state == "failed"
     assert str(webhook.pk) not in releaser.get("/tokens/").text
