@@ -160,7 +160,6 @@ def test_the_page_needs_no_scripts(open_page, live_server, address):
     page = open_page(java_script_enabled=False)
     page.goto(address)
     expect(page.get_by_role("heading", name="How to cite")).to_be_visible()
-    page.get_by_text("Checksums of the files").click()
     expect(page.get_by_text("pairs.csv")).to_be_visible()
 
 

@@ -1,9 +1,7 @@
 """What the audit of a greedy round says of the scores on its version: kept with it, on pages and in the card."""
 
 import json
-import re
 from io import StringIO
-from itertools import pairwise
 
 import pytest
 from django.core.management import call_command
@@ -21,7 +19,6 @@ from evaluation.auditing.whole_queries import whole_queries
 from evaluation.scores.leaderboard import caution_of
 from evaluation.scores.scoring import evaluate_version, score_all_runs
 from hits.models import Round
-from tests.console.conftest import counted
 from tests.dataset.releasing import release
 from tests.evaluation.analysing import figures_of
 from tests.evaluation.worlds import GREEDY, judge_all, judge_last_top_up, known_pool, published
@@ -150,16 +147,6 @@ def test_live_estimates_give_recall_and_the_guard_of_the_last_look(greedy):
     plain = judge_all(published(pack("plain", greedy.pool, **GREEDY | {"judge": "audit"})))
     without = measure_live(plain, LiveParameters(looks=1))
     assert (without.likely, without.guards) == (None, ())
-
-
-def test_the_page_of_estimates_shows_the_guard_of_each_model(greedy, member, monkeypatch):
-    monkeypatch.setattr("console.trust.estimate_figures.LOOKS", LiveParameters(looks=1))
-    shown = counted(member, "/rounds/greedy/estimates/").text
-    table = shown.split('aria-label="Table of the guard"')[1].split("</table>")[0]
-    rows = rows_of(greedy)
-    assert table.count("<td>mAP@R</td>") == len(rows)
-    figures = set(pairwise(re.findall(r'class="n">([\d.]+)<', table)))
-    assert {(f"{100 * one['counted']:.1f}", f"{100 * one['guarded']:.1f}") for one in rows} <= figures
 
 
 def test_no_page_shows_scores_of_a_part_of_the_pairs_without_saying_so(version, greedy, member, capsys):
