@@ -25,10 +25,11 @@ SLOW = 500  # ms of a first visit from which a page is in the documentation
 NAMES = {
     "collections": "coco", "annotators": "annotator-1", "pools": "pool", "rounds": "round", "versions": "v1",
     "samples": "queries", "tests": "test", "results": "v1", "plan": "coco", "charts": "round", "<slug:kind>s": "round",
+    "names": "round", "workers": "round",
 }  # fmt: skip
 """First part of an address → the name that follows it."""
 ACTS = {"logout"}
-ABSENT = {"result_picture", "signed_picture"}  # no example while a round is open; no token
+ABSENT = {"result_picture", "signed_picture", "batch_undo"}  # no example while a round is open; no token; no import
 
 
 def main() -> None:
@@ -92,10 +93,7 @@ def addresses() -> list[tuple[str, str]]:
         ("pairs of the round, of verdict yes", "/rounds/round/pairs/?verdict=yes"),
         ("pairs of the round, on which workers disagree", "/rounds/round/pairs/?disagreement=yes"),
         ("pairs of the round, flagged", "/rounds/round/pairs/?flagged=review"),
-        (
-            "pairs of the round, flagged, words, annotator",
-            "/rounds/round/pairs/?flagged=review&text=zebra&annotator=annotator-1",
-        ),
+        ("pairs of the round, flagged, with words", "/rounds/round/pairs/?flagged=review&text=zebra"),
         ("pairs of the round, least sure first", "/rounds/round/pairs/?sort=unsure"),
         ("pairs of the round, controls", "/rounds/round/pairs/?control=yes"),
         ("pairs of the round, of a picture", f"/rounds/round/pairs/?image={image.key}"),
@@ -103,10 +101,7 @@ def addresses() -> list[tuple[str, str]]:
         ("pairs of the round, with three votes", "/rounds/round/pairs/?votes=3"),
         ("pairs of the round, with a review", "/rounds/round/pairs/?flagged=reviewed"),
         ("pairs of the round, of two annotators", "/rounds/round/pairs/?annotator=annotator-1&also=annotator-2"),
-        (
-            "pairs of the round, where they differ",
-            "/rounds/round/pairs/?annotator=annotator-1&unlike=annotator-2",
-        ),
+        ("pairs of the round, where they differ", "/rounds/round/pairs/?annotator=annotator-1&unlike=annotator-2"),
         ("pairs of the version", "/versions/v1/pairs/"),
         ("pairs of the version, matches with words", "/versions/v1/pairs/?verdict=yes&text=zebra"),
         ("a pair", f"/pairs/{image.pk}/{caption.pk}/"),
@@ -148,7 +143,7 @@ def platform_addresses() -> list[tuple[str, str]]:
         ("on a platform: prolong", "/rounds/round/prolong/"),
         ("on a platform: repair", "/rounds/round/audit/repair/"),
         ("on a platform: pay a submission", f"/submissions/{Assignment.objects.first().pk}/pay/"),
-        ("on a platform: events", "/events/"),
+        ("on a platform: activity", "/activity/"),
     ]
 
 
@@ -163,13 +158,15 @@ def other_addresses() -> Iterator[tuple[str, str]]:
     from console.urls import urlpatterns
 
     seen = {resolve(urlsplit(page).path).view_name for _, page in addresses()}
-    values, own = _values(), _own_values()
+    values = _values()
     for pattern in urlpatterns:
         assert isinstance(pattern, URLPattern)
         name, wanted = str(pattern.name), pattern.pattern.converters
         if name in seen | ACTS | ABSENT | ON_PLATFORMS:
             continue
-        named = {"name": NAMES.get(str(pattern.pattern).split("/")[0], ""), **values, **own.get(name, {})}
+        named = {"name": NAMES.get(str(pattern.pattern).split("/")[0], ""), **values}
+        if name == "benchmark":
+            named["job_id"] = MEASURED
         if wanted.keys() <= named.keys():  # tokens and webhooks are not built
             yield name, reverse(name, kwargs={part: named[part] for part in wanted})
 
@@ -198,18 +195,10 @@ def _values() -> dict[str, object]:
         "place": 1,
         "what": EXPORT,
         "file_name": "manifest.json",
-        **dict.fromkeys(("run_id", "review_id", "rejection_id", "appeal_id", "invitation_id", "filter_id"), 1),
+        **dict.fromkeys(("run_id", "review_id", "rejection_id", "appeal_id", "invitation_id"), 1),
         "job_id": JOB,
         "call_id": JOB,
         **dict.fromkeys(("uidb64", "token"), "none"),
-    }
-
-
-def _own_values() -> dict[str, dict[str, object]]:
-    """Return the parts of single addresses that differ from ``_values``."""
-    return {
-        "benchmark": {"job_id": MEASURED},
-        **dict.fromkeys(("worker_pause", "worker_resume"), {"name": "round"}),
     }
 
 
