@@ -7,7 +7,6 @@ from pathlib import PurePath
 from typing import Annotated, Any
 from uuid import UUID
 
-import numpy as np
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Schema
@@ -32,6 +31,7 @@ from evaluation.jobs import start_registration, start_scoring_annotators, start_
 from evaluation.models import Run, Score
 from evaluation.ranking_files import FORMS
 from evaluation.scores.benchmark_scores import ORDER, check_benchmarks
+from evaluation.scores.board_tables import said_by
 from evaluation.scores.boards import Kind, Row
 from evaluation.scores.leaderboard import board_of, board_of_run, caution_of
 from evaluation.scores.runs import check_model
@@ -289,17 +289,7 @@ def benchmark(request: ApiRequest, id: UUID) -> dict[str, Any]:
 
 def _figures(rows: Iterable[Row]) -> list[dict[str, Any]]:
     return [
-        {
-            **{name: None if np.isnan(figure) else figure for name, figure in vars(cell.figure).items()},
-            "direction": column.part,
-            "metric": column.metric,
-            "kind": cell.kind,
-            "estimand": cell.estimand,
-            "question": cell.question,
-            "level": cell.level,
-            "best": cell.best,
-            "not_significantly_worse": cell.best or cell.tied,
-        }
+        {"direction": column.part, "metric": column.metric, **said_by(cell)}
         for row in rows
         for column, cell in row.cells.items()
     ]

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from console.kept_figures import Kept, kept_if_slow
+from console.kept_figures import kept_if_slow
 from core.errors import CounterpartError
 from counterpart_statistics.estimation import METRICS
 from evaluation.auditing.estimate_boards import EstimateBoard, audits_of, boards_of
@@ -15,15 +15,11 @@ def estimates_of_run(run: Run) -> list[tuple[Round, list[EstimateBoard]]]:
     """Return each audit of the run's collection that estimates it, with its row in each direction."""
     found = []
     for round_ in audits_of(run.collection):
-        estimates = _kept(round_).figures
+        estimates = kept_if_slow(f"leaderboard-of-round:{round_.pk}", partial(_estimates, round_)).figures
         boards = [one.of_run(run) for one in boards_of(round_, estimates, METRICS[0])] if estimates else []
         if boards := [one for one in boards if one.board.rows]:
             found.append((round_, boards))
     return found
-
-
-def _kept(round_: Round) -> Kept[RoundEstimates | None]:
-    return kept_if_slow(f"leaderboard-of-round:{round_.pk}", partial(_estimates, round_))
 
 
 def _estimates(round_: Round) -> RoundEstimates | None:

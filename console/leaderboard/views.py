@@ -2,6 +2,7 @@
 the named benchmarks: measuring rankings or a search on them, and the figures."""
 
 from collections.abc import Sequence
+from math import isnan
 from pathlib import Path
 from uuid import UUID
 
@@ -12,7 +13,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from console.acts import Chosen, Landing, act
-from console.charts.score_charts import score_chart
 from console.collections.views import collection_or_404
 from console.fields import UploadField, asking
 from console.leaderboard.benchmark_boards import measure_rankings, stored_boards
@@ -30,10 +30,11 @@ from evaluation.auditing.estimate_boards import audits_of
 from evaluation.jobs import start_registration, start_scoring_run
 from evaluation.models import Run
 from evaluation.ranking_files import FORMS
-from evaluation.scores.boards import notes_of
+from evaluation.scores.boards import interval_text, notes_of
 from evaluation.scores.leaderboard import board_of, board_of_run, caution_of
 from evaluation.scores.moves import Figures, averages_of, history_of, ranks_of, values_of
 from evaluation.scores.runs import check_model
+from mitl.charts.bars import interval_chart
 from mitl.charts.drawing import Chart
 from mitl.charts.lines import rank_chart
 
@@ -63,7 +64,7 @@ def leaderboard(request: HttpRequest, name: str) -> HttpResponse:
         "shown": shown,
         "audits": audits_of(collection),
         "board": board,
-        "scores": score_chart(board.metrics, averages_of(board)) if board and len(board.rows) > 1 else None,
+        "scores": _scores(board.metrics, averages_of(board)) if board and len(board.rows) > 1 else None,
         "notes": notes_of(board) if board else [],
         "caution": caution_of(shown) if shown else "",
         "metric": metric,
@@ -80,7 +81,28 @@ def _history(versions: Sequence[str], figures: Figures) -> Chart:
     """Draw the scores in a metric on each version, all on one scale, the best of the newest first (figure 5)."""
     newest = {model: one[versions[-1]].value for model, one in figures.items() if versions[-1] in one}
     order = sorted(figures, key=lambda model: (-newest.get(model, -1.0), model))
-    return score_chart(versions, {model: figures[model] for model in order}, one_scale=True)
+    return _scores(versions, {model: figures[model] for model in order}, one_scale=True)
+
+
+def _scores(columns: Sequence[str], figures: Figures, *, one_scale: bool = False) -> Chart:
+    """Draw a panel a metric or a version, with the models in the order of ``figures`` behind their ranks, in
+    percent."""
+    ranks = ranks_of(values_of(figures))
+    panels = {
+        column: [
+            {
+                "name": f"{ranks[model][column]}  {model}",
+                "value": 100 * one[column].value,
+                "low": 100 * one[column].low,
+                "high": 100 * one[column].high,
+                "figure": " ".join(filter(None, [f"{100 * one[column].value:.1f}", interval_text(one[column])])),
+            }
+            for model, one in figures.items()
+            if column in one and not isnan(one[column].value)
+        ]
+        for column in columns
+    }
+    return interval_chart("Scores", "", panels, "percent", one_scale=one_scale)
 
 
 @members_only.reads

@@ -1,15 +1,16 @@
-"""What a release would hold by each of three policies, before it is made: numbers, pairs that flip, and conflicts."""
+"""What a release would hold by each of three policies, before it is made: numbers and pairs that flip."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
-from corpus.models import Caption, Collection, Image, Sample
+from corpus.models import Caption, Collection, Image
 from dataset.releases.release_parameters import ReleaseParameters
-from dataset.reviews.conflicts import Conflict, conflicts_of, pair_ids, previews
 from dataset.versions.contents import Contents
 from dataset.versions.file_rows import pair_order
 from dataset.versions.merging import Pair
-from hits.models import Round
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -19,34 +20,6 @@ class Choice:
     label: str
     note: str
     parameters: ReleaseParameters
-
-
-@dataclass(frozen=True)
-class Effect:
-    """What a choice makes of the votes: matches in all, those beyond the original pairs, and original pairs dropped."""
-
-    choice: Choice
-    matches: int
-    found: int
-    dropped: int
-
-
-@dataclass(frozen=True)
-class Flip:
-    """A pair that is a match by the choices ``matched_by`` only; its ``level`` is None without a verdict."""
-
-    pair: Pair
-    level: int | None
-    matched_by: Sequence[str]
-
-
-@dataclass(frozen=True)
-class Outlook:
-    """What a release would hold by each choice, with all pairs that flip and all conflicts of the first one."""
-
-    effects: Sequence[Effect]
-    flips: Sequence[Flip]
-    conflicts: Sequence[Conflict]
 
 
 def choices_of(typed: ReleaseParameters) -> list[Choice]:
@@ -67,30 +40,25 @@ def choices_of(typed: ReleaseParameters) -> list[Choice]:
     return [Choice("Your own", f"Levels {levels}; {typed.method}; {typed.merge or 'no source'}.", typed), *offered]
 
 
-def outlook_of(typed: ReleaseParameters, sample: Sample, rounds: Sequence[Round]) -> Outlook:
-    """Count the release by each choice. Raises CounterpartError as ``previews`` does."""
-    choices = choices_of(typed)
-    counted = previews(sample, rounds=rounds, policies=[one.parameters.policies() for one in choices])
-    effects = [
-        Effect(
-            choice,
-            len(contents.positives),
-            len(contents.positives - contents.original),
-            len(contents.original - contents.positives),
-        )
-        for choice, contents in zip(choices, counted, strict=True)
-    ]
-    by_label = dict(zip((one.label for one in choices), counted, strict=True))
-    return Outlook(effects, flips_of(by_label), conflicts_of(counted[0]))
+def effect_of(choice: Choice, contents: Contents) -> dict[str, Any]:
+    """Return what a choice makes of the votes: matches in all, those beyond the original pairs, and original pairs
+    dropped."""
+    return {
+        "choice": choice,
+        "matches": len(contents.positives),
+        "found": len(contents.positives - contents.original),
+        "dropped": len(contents.original - contents.positives),
+    }
 
 
-def flips_of(found: Mapping[str, Contents]) -> list[Flip]:
-    """Return the pairs that are a match by some of the choices only, whose labels lead to what they find."""
+def flips_of(found: Mapping[str, Contents]) -> list[tuple[Pair, int | None, list[str]]]:
+    """Return the pairs that are a match by some choices only, whose labels lead to what they find; each with its level,
+    None without a verdict, and the labels of those choices."""
     every = {label: contents.positives for label, contents in found.items()}
     flipping = frozenset.union(*every.values()) - frozenset.intersection(*every.values())
     verdicts = next(iter(found.values())).verdicts
     return [
-        Flip(
+        (
             pair,
             verdicts[pair].level if pair in verdicts else None,
             [label for label, positives in every.items() if pair in positives],
@@ -99,9 +67,8 @@ def flips_of(found: Mapping[str, Contents]) -> list[Flip]:
     ]
 
 
-def pictured(collection: Collection, pairs: Sequence[Pair]) -> dict[Pair, tuple[Image, Caption]]:
-    """Return the image and the caption of each pair."""
-    ids = pair_ids(collection, pairs)
-    images = Image.objects.in_bulk([image for image, _ in ids.values()])
-    captions = Caption.objects.in_bulk([caption for _, caption in ids.values()])
-    return {pair: (images[image], captions[caption]) for pair, (image, caption) in ids.items()}
+def pictured(collection: Collection, shown: Mapping[Pair, T]) -> list[tuple[T, Image | None, Caption | None]]:
+    """Return what is shown of each pair with its image and caption; None for one that was removed."""
+    images = {one.key: one for one in collection.images.filter(key__in={image for image, _ in shown})}
+    captions = {one.key: one for one in collection.captions.filter(key__in={caption for _, caption in shown})}
+    return [(one, images.get(image), captions.get(caption)) for (image, caption), one in shown.items()]

@@ -13,13 +13,13 @@ from console.permissions import StaffRequest, members_only, releasers_only, stew
 from console.places import follow
 from console.refusals import refusals_in
 from console.versions.release_form import ReleaseForm, proposed
-from console.versions.release_outlook import choices_of, outlook_of, pictured
+from console.versions.release_outlook import choices_of, effect_of, flips_of, pictured
 from core import clock
 from core.text import counted
 from dataset.exports.citing import bibtex_of, citation_of
 from dataset.jobs import start_release
 from dataset.models import Case, Version
-from dataset.reviews.conflicts import conflicts_of, preview, send_to_review
+from dataset.reviews.conflicts import conflicts_of, preview, previews, send_to_review
 from dataset.secret_controls import refuse_secret_pairs
 
 FLIPS = 12
@@ -84,10 +84,10 @@ def _contents_of(form: ReleaseForm, sent: QueryDict) -> dict[str, Any]:
     typed = form.parameters
     sample = form.cleaned_data["queries"]
     rounds = list(form.cleaned_data["rounds"])
-    outlook = outlook_of(typed, sample, rounds)
-    flips = outlook.flips[:: max(1, len(outlook.flips) // FLIPS)][:FLIPS]
-    conflicts = outlook.conflicts[:CONFLICTS]
-    rows = pictured(sample.collection, [*(one.pair for one in flips), *((one.image, one.caption) for one in conflicts)])
+    choices = choices_of(typed)
+    contents = previews(sample, rounds=rounds, policies=[one.parameters.policies() for one in choices])
+    flips = flips_of(dict(zip((one.label for one in choices), contents, strict=True)))
+    conflicts = conflicts_of(contents[0])
     draft = Version(name=typed.version, manifest={"credits": typed.in_manifest()}, released_at=clock.now())
     back = sent.copy()
     del back["step"]
@@ -95,9 +95,11 @@ def _contents_of(form: ReleaseForm, sent: QueryDict) -> dict[str, Any]:
     return {
         "typed": typed,
         "collection": sample.collection,
-        "outlook": outlook,
-        "flips": [(one, *rows[one.pair]) for one in flips],
-        "conflicts": [(one, *rows[one.image, one.caption]) for one in conflicts],
+        "effects": list(map(effect_of, choices, contents)),
+        "n_flips": len(flips),
+        "flips": pictured(sample.collection, {flip[0]: flip for flip in flips[:: max(1, len(flips) // FLIPS)][:FLIPS]}),
+        "n_conflicts": len(conflicts),
+        "conflicts": pictured(sample.collection, {(one.image, one.caption): one for one in conflicts[:CONFLICTS]}),
         "back": f"{reverse('release')}?{back.urlencode()}",
         "query": sent.urlencode(),
         "citation": citation_of(draft) or bibtex_of(draft),

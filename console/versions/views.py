@@ -8,6 +8,7 @@ from console.permissions import members_only
 from console.places import show
 from console.refusals import refusals_as_404
 from console.trust.trust_figures import stored_trust
+from console.versions.release_outlook import pictured
 from console.versions.schemas import VersionAnswer, describe_version
 from console.versions.story import story_of
 from core.errors import CounterpartError
@@ -70,15 +71,10 @@ def _comparison(before: Version, after: Version) -> dict[str, object]:
     if size > LARGEST_COMPARED:
         raise CounterpartError(f"These versions are too large for a page. Run diff {before} {after}.")
     changes = list(changes_between(before, after))
-    shown = changes[:CHANGES_SHOWN]
-    pictured = after.collection.images.filter(key__in={one.image for one in shown})
-    images = {image.key: image for image in pictured}
-    captions = after.collection.captions.filter(key__in={one.caption for one in shown})
-    by_key = {caption.key: caption for caption in captions}
     return {
         "total": len(changes),
         "causes": [(Cause(name), count) for name, count in count_causes(changes).items()],
-        "lines": [(change, images.get(change.image), by_key.get(change.caption)) for change in shown],
+        "lines": pictured(after.collection, {(one.image, one.caption): one for one in changes[:CHANGES_SHOWN]}),
         "scores": score_table(score_changes(before, after)),
     }
 

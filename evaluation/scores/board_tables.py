@@ -101,18 +101,23 @@ def figures_of(board: Board) -> dict[str, Any]:
         one: dict[str, Any] = {}
         for column, cell in row.cells.items():
             place = one.setdefault(column.benchmark, {}) if column.benchmark else one
-            place.setdefault(column.part, {})[column.metric] = {
-                **{name: None if np.isnan(value) else value for name, value in vars(cell.figure).items()},
-                "kind": cell.kind,
-                "estimand": cell.estimand,
-                "question": cell.question,
-                "level": cell.level,
-                "n_queries": cell.figure.queries,
-                "best": cell.best,
-                "not_significantly_worse": cell.best or cell.tied,
-            }
+            place.setdefault(column.part, {})[column.metric] = said_by(cell)
         found[row.model] = one | {"notes": list(row.notes)}
     return found
+
+
+def said_by(cell: Cell) -> dict[str, Any]:
+    """Return a figure with all that is known of it; NaN is None."""
+    return {
+        **{name: None if np.isnan(value) else value for name, value in vars(cell.figure).items()},
+        "kind": cell.kind,
+        "estimand": cell.estimand,
+        "question": cell.question,
+        "level": cell.level,
+        "n_queries": cell.figure.queries,
+        "best": cell.best,
+        "not_significantly_worse": cell.best or cell.tied,
+    }
 
 
 def _source(row: Row) -> list[str]:

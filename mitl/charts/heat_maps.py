@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from math import isnan
+from typing import Any
 
 from numpy.typing import NDArray
 
@@ -26,6 +27,7 @@ def heat_map(title: str, names: Sequence[str], values: NDArray, *, form: str, sc
         scale: the figures with the palest and with the strongest colour.
     """
     n = len(names)
+    palest, strongest = scale
     width = width_of(names, 14)
     left = area = ""
     for row in range(n):
@@ -36,18 +38,14 @@ def heat_map(title: str, names: Sequence[str], values: NDArray, *, form: str, sc
             value = float(values[row, column])
             if row != column and not isnan(value):
                 tip = f"{names[row]}, {names[column]}: {value:{form}}"
-                area += _cell(column / n, y, 1 / n, f"{value:{form}}", _strength(value, scale), tip)
+                strength = min(max((value - palest) / (strongest - palest), 0.0), 1.0)
+                box = {"x": across((column + 0.02) / n), "y": y + 1, "width": across(0.96 / n), "height": CELL - 2}
+                drawn = element("rect", **box, rx=3, fill="accent", fill_opacity=0.06 + 0.94 * strength)
+                middle: dict[str, Any] = {
+                    "x": across((column + 0.5) / n),
+                    "y": y + CELL / 2 + 4,
+                    "text_anchor": "middle",
+                }
+                drawn += words(f"{value:{form}}", **middle, fill="accent-ink" if strength > STRONG else "ink")
+                area += element("g", drawn, tip=tip)
     return Panel(title, HEAD + CELL * n, area, left, width, right_width=8)
-
-
-def _strength(value: float, scale: tuple[float, float]) -> float:
-    palest, strongest = scale
-    return min(max((value - palest) / (strongest - palest), 0.0), 1.0)
-
-
-def _cell(start: float, y: float, width: float, figure: str, strength: float, tip: str) -> str:
-    box = {"x": across(start + 0.02 * width), "y": y + 1, "width": across(0.96 * width), "height": CELL - 2, "rx": 3}
-    ink = "accent-ink" if strength > STRONG else "ink"
-    drawn = element("rect", **box, fill="accent", fill_opacity=0.06 + 0.94 * strength)
-    drawn += words(figure, x=across(start + width / 2), y=y + CELL / 2 + 4, text_anchor="middle", fill=ink)
-    return element("g", drawn, tip=tip)

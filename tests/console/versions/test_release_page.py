@@ -55,17 +55,17 @@ def test_policies_are_offered_with_their_effects_and_the_pairs_that_flip(researc
     answered = candidates(Round.objects.get().hits.get())
     associate(Round.objects.get().pool.collection, "original", [answered[1]])
     page = researcher.get("/release/", asked | {"merge": "original"})
-    effects = {one.choice.label: (one.matches, one.found, one.dropped) for one in page.context["outlook"].effects}
+    effects = {one["choice"].label: (one["matches"], one["found"], one["dropped"]) for one in page.context["effects"]}
     assert effects == {"As ECCV Caption": (14, 1, 0), "Strict": (14, 1, 0), "People decide": (13, 1, 1)}
-    (flip,) = page.context["outlook"].flips
-    assert (flip.level, flip.matched_by) == (4, ["As ECCV Caption", "Strict"])
+    (((_, *flip), *_),) = page.context["flips"]
+    assert flip == [4, ["As ECCV Caption", "Strict"]]
     assert "1 pair that depends on this choice" in page.text
     assert "Still open: round-1" in page.text
 
 
 def test_own_policies_are_offered_before_the_three(researcher, asked):
-    effects = researcher.get("/release/", asked).context["outlook"].effects
-    assert [one.choice.label for one in effects] == ["Your own", "As ECCV Caption", "Strict", "People decide"]
+    effects = researcher.get("/release/", asked).context["effects"]
+    assert [one["choice"].label for one in effects] == ["Your own", "As ECCV Caption", "Strict", "People decide"]
 
 
 def test_a_citation_has_the_public_address_before_the_release(releaser, asked, settings):
