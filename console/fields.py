@@ -13,13 +13,16 @@ from core.parameters import Parameters
 
 
 class ParametersForm(forms.Form):
-    """The parameters of an act, with what a page adds to them, such as files."""
+    """The parameters of an act but those in ``without``, with what a page adds to them, such as files."""
 
     act: ClassVar[type[Parameters]]
+    without: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields = self.act.form_fields() | self.fields
+        self.fields = {
+            name: field for name, field in self.act.form_fields().items() if name not in self.without
+        } | self.fields
         self.order_fields(self.field_order)
 
     def chosen(self) -> dict[str, Any]:

@@ -87,7 +87,7 @@ def add_annotator(job: Job, files: Files, progress: JobProgress) -> str:
     checkpoint = files.get("checkpoint")
     if checkpoint and checkpoint.suffix.lower() == ".zip":
         checkpoint = unpack(checkpoint, checkpoint.parent / "unpacked", suffixes=CHECKPOINT_FILES, progress=progress)
-    if checkpoint and "collection" in params:
+    if checkpoint and params.get("collection"):
         _check_covered(Collection.objects.named(params["collection"]), checkpoint)
     annotator = registration.add_annotator(
         params["name"],

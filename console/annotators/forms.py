@@ -104,9 +104,8 @@ class AnnotatorForm(ParametersForm):
         """Return the job's parameters; options with their default value are left to the weights."""
         given = {field.name.removeprefix("option_"): self.cleaned_data[field.name] for field in self.option_fields}
         options = {name: value for name, value in given.items() if value not in (None, "", self.options[name].initial)}
-        collection = self.cleaned_data.get("collection")
-        of = {"collection": collection.name} if collection else {}
-        return self.chosen() | of | {"kind": self.kind, "options": options}
+        collection = str(self.cleaned_data.get("collection") or "")
+        return self.chosen() | {"collection": collection, "kind": self.kind, "options": options}
 
 
 def _on_page(name: str, declared: forms.Field) -> forms.Field:
@@ -190,12 +189,6 @@ class SentAnnotator(Origin):
         _refuse(of_server & (sent | files), "only the operator sets it")
         _refuse(companions & sent, "upload the file, and name it in files")
         _refuse(files - companions - of_server, f"annotators of kind {self.kind} read no such file")
-
-    def params(self) -> dict[str, Any]:
-        """Return the job's parameters, without the files."""
-        params = {"name": self.name, "kind": self.kind, "options": self.options or {}}
-        params |= {"source": self.source, "licence": self.licence}
-        return params | ({"collection": self.collection} if self.collection else {})
 
 
 def _refuse(names: Set[str], reason: str) -> None:

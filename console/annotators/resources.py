@@ -83,7 +83,9 @@ def add_annotator(request: ApiRequest, parameters: SentAnnotator) -> Job:
     if parameters.collection:
         Collection.objects.named(parameters.collection)
     title = f"Add annotator {parameters.name}"
-    return start_with_sent(title, add_annotator_job.name, parameters.params(), sent, by=request.user)
+    params = parameters.as_json()
+    del params["checkpoint"], params["files"]
+    return start_with_sent(title, add_annotator_job.name, params, sent, by=request.user)
 
 
 @resources.reads("/annotators/{name}", "retrieval:read", AnnotatorAnswer, url_name="annotator")

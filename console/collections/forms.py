@@ -11,7 +11,6 @@ from core.parameters import choices
 from corpus.collection_parameters import ImportParameters, MatchesParameters, SampleParameters
 from corpus.readers import READERS
 
-DECISIONS = ("format", "gallery", "skip_broken")  # after the look
 LARGEST_LIST = 16 * 1024**2  # bytes of a list of ids
 
 
@@ -19,6 +18,7 @@ class ImportForm(ParametersForm):
     """Captions and pictures to import into a collection."""
 
     act = ImportParameters
+    without = ("format", "gallery", "skip_broken")  # decided after the look
     field_order = ("collection", "captions", "images")
     captions = UploadField(
         suffixes=CAPTION_UPLOADS,
@@ -34,11 +34,6 @@ class ImportForm(ParametersForm):
         help_text="A zip or tar file, if they are not with the captions; it can also be added later.",
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        for name in DECISIONS:
-            del self.fields[name]
-
     def clean(self) -> dict[str, Any]:
         chosen = super().clean() or {}
         if not self.errors and not (chosen["captions"] or chosen["images"]):
@@ -50,10 +45,10 @@ class LookForm(ParametersForm):
     """What a person decides after a look at the files."""
 
     act = ImportParameters
+    without = ("collection",)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        del self.fields["collection"]
         cast(forms.ChoiceField, self.fields["format"]).choices = [("", "found out"), *choices(*READERS)]
 
 
@@ -93,10 +88,6 @@ class TestForm(ParametersForm):
         label="Sentences instead of pairs",
         help_text="A CSV file for a test of spelling and grammar: the columns sentence and written (right or wrong).",
     )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.initial = {"positives": 4, "negatives": 4, "pass_mark": 7}
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}

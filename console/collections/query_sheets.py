@@ -1,23 +1,29 @@
 """The matches of one query, an image or a caption: original ones, those that people verified or rejected, and those of
 other sources (ECCV Caption, figures 2 and C.2)."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from console.pairs.pair_lines import Line, Pair, lines_of
 from console.pairs.pair_scopes import PairScope
 from corpus.models import Caption, Image, Match
 from dataset.judged.verdict_files import judged_pairs
 from dataset.models import Review
-from hits.question import Level
 
 MOST = 60
 """How many pairs of a group are shown."""
-UNFOLDED = 4
-"""How many of them before a person unfolds the rest: all groups are then at most five screens of a phone."""
+TITLES = (
+    "Original",
+    "Verified: 100% YES",
+    "Verified: partially YES",
+    "Rejected: mostly NO",
+    "Rejected: 100% NO",
+    "Not judged, known from other sources",
+)
+"""The groups of matches: original ones, those of each level, by its number, and the others."""
+ORIGINAL, *LEVELS, UNJUDGED = range(len(TITLES))
 
 
-@dataclass(frozen=True)
-class MatchGroup:
+class MatchGroup(NamedTuple):
     """Matches of the query with the same status, best first; ``total`` may be more than ``lines`` holds."""
 
     title: str
@@ -25,44 +31,25 @@ class MatchGroup:
     lines: list[Line]
     total: int
 
-    @property
-    def first(self) -> list[Line]:
-        return self.lines[:UNFOLDED]
-
-    @property
-    def rest(self) -> list[Line]:
-        return self.lines[UNFOLDED:]
-
 
 def groups_of(query: Image | Caption) -> list[MatchGroup]:
     """Return the query's matches in groups; empty groups are left out."""
+    groups: list[list[Line]] = [[] for _ in TITLES]
     lines = lines_of(PairScope(query.collection), _known_pairs(query))
-    groups: dict[str, list[Line]] = {title: [] for title in TITLES}
     for line in sorted(lines, key=lambda line: (line.level or 0, -len(line.matches), -len(line.proposals))):
-        groups[_title(line)].append(line)
-    return [MatchGroup(title, TITLES[title], part[:MOST], len(part)) for title, part in groups.items() if part]
+        groups[_place(line)].append(line)
+    return [
+        MatchGroup(TITLES[place], place if place in LEVELS else None, part[:MOST], len(part))
+        for place, part in enumerate(groups)
+        if part
+    ]
 
 
-ORIGINAL = "Original"
-UNJUDGED = "Not judged, known from other sources"
-BY_LEVEL = {
-    Level.YES: "Verified: 100% YES",
-    Level.PARTIALLY_YES: "Verified: partially YES",
-    Level.MOSTLY_NO: "Rejected: mostly NO",
-    Level.NO: "Rejected: 100% NO",
-}
-TITLES: dict[str, int | None] = {
-    ORIGINAL: None,
-    **{title: level.value for level, title in BY_LEVEL.items()},
-    UNJUDGED: None,
-}
-
-
-def _title(line: Line) -> str:
+def _place(line: Line) -> int:
     if any(match.source == Match.ORIGINAL for match in line.matches):
         return ORIGINAL
     is_judged = line.verdicts or line.votes or line.reviews
-    return BY_LEVEL[Level(line.level)] if line.level and is_judged else UNJUDGED
+    return line.level if line.level and is_judged else UNJUDGED
 
 
 def _known_pairs(query: Image | Caption) -> list[Pair]:

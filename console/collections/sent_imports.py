@@ -1,7 +1,7 @@
 """Imports of uploaded files: the parameters of a call, and what was found in the files before a person confirms."""
 
-from collections.abc import Container, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Container, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Annotated, Any
@@ -70,16 +70,14 @@ def adds_pictures(params: Mapping[str, Any], files: Container[str]) -> bool:
     return alone and Collection.objects.filter(name=params["collection"]).exists()
 
 
-@contextmanager
-def prepared_upload(params: Mapping[str, Any], files: Files, progress: Progress) -> Iterator[PreparedImport]:
+def prepared_upload(
+    params: Mapping[str, Any], files: Files, progress: Progress
+) -> AbstractContextManager[PreparedImport]:
     """Read the files of a job, as ``prepared_import`` does; the pictures alone may be the collection."""
     wanted = {name: params[name] for name in IMPORT.keys() & params.keys() if name not in ("collection", "path")}
-    if "captions" in files:
-        wanted |= {"path": files["captions"], "images": files.get("images")}
-    else:
-        wanted["path"] = files["images"]
-    with prepared_import(params["collection"], **wanted, progress=progress) as prepared:
-        yield prepared
+    wanted["path"] = files["captions"] if "captions" in files else files["images"]
+    wanted["images"] = files.get("images") if "captions" in files else None
+    return prepared_import(params["collection"], **wanted, progress=progress)
 
 
 def keep_look(job: Job, files: Files, progress: Progress) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -60,10 +60,14 @@ def collection(request: HttpRequest, name: str) -> HttpResponse:
     collection = get_object_or_404(counted_collections(), name=name)
     secret = are_pairs_secret(collection, request.user)
     words = "" if secret else request.GET.get("q", "").strip()
+    images = collection.images.prefetch_related("captions")
+    if words:
+        named = collection.captions.order_by().filter(text__icontains=words)
+        images = images.filter(pk__in=named.values("image"))
     context = {
         "words": words,
         "secret": secret,
-        "images": page_of(request, _images(collection, words), size=24),
+        "images": page_of(request, images, size=24),
         "n_without_file": collection.images.without_file().count(),
         "n_uncaptioned": collection.images.uncaptioned().count(),
     }
@@ -78,17 +82,8 @@ def collection_ids(request: HttpRequest, name: str, what: str) -> StreamingHttpR
         raise Http404(f"Choose {' or '.join(COLUMNS)}.")
     if what == "captions":
         refuse_secret_pairs(collection, request.user)
-    answer = StreamingHttpResponse(id_lines(collection, what), content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = f'attachment; filename="{name}-{what}.csv"'
-    return answer
-
-
-def _images(collection: Collection, words: str) -> QuerySet[Image]:
-    images = collection.images.prefetch_related("captions")
-    if words:
-        named = collection.captions.order_by().filter(text__icontains=words)
-        images = images.filter(pk__in=named.values("image"))
-    return images
+    attached = {"Content-Disposition": f'attachment; filename="{name}-{what}.csv"'}
+    return StreamingHttpResponse(id_lines(collection, what), content_type="text/csv; charset=utf-8", headers=attached)
 
 
 @takes_uploads(2 * LARGEST_UPLOAD)
@@ -151,13 +146,14 @@ def matches(request: HttpRequest, name: str) -> HttpResponse:
     question="Which matches of {} are known from elsewhere?",
     button="Upload and import",
     form=lambda data, collection: MatchesForm(data),
-    asks=lambda collection: ["All pairs of the file are imported or, if anything is wrong, none."],
     uploads=LARGEST_UPLOAD,
 )
 def matches_import(collection: Collection, chosen: Chosen, by: User) -> Job:
-    params = {name: value for name, value in chosen.items() if name != "file"} | {"collection": collection.name}
-    title = f"Import {params['source']} matches of {collection}"
-    return start_with_uploads(title, upload_jobs.import_matches.name, params, {"file": chosen["file"]}, by=by)
+    """All pairs of the file are imported or, if anything is wrong, none."""
+    params = {**chosen, "collection": collection.name}
+    file = {"file": params.pop("file")}
+    title = f"Import {chosen['source']} matches of {collection}"
+    return start_with_uploads(title, upload_jobs.import_matches.name, params, file, by=by)
 
 
 @members_only.reads
@@ -182,15 +178,7 @@ def samples(request: HttpRequest, name: str) -> HttpResponse:
     form=lambda data, collection: SampleForm(data, initial=_suggested(collection)),
 )
 def sample(collection: Collection, chosen: Chosen, by: User) -> Landing:
-    made = sample_queries(
-        chosen["name"],
-        collection=collection,
-        images=chosen["images"],
-        captions=chosen["captions"],
-        uncaptioned=chosen["uncaptioned"],
-        seed=chosen["seed"],
-        actor=by.get_username(),
-    )
+    made = sample_queries(**chosen, collection=collection, actor=by.get_username())
     return Landing(f"The sample {made} is made.", reverse("samples", args=[collection.name]))
 
 
@@ -201,7 +189,7 @@ def sample(collection: Collection, chosen: Chosen, by: User) -> Landing:
     label="Make a test",
     question="What does a test with pairs of {} ask?",
     button="Make the test",
-    form=lambda data, collection: TestForm(data),
+    form=lambda data, collection: TestForm(data, initial={"positives": 4, "negatives": 4, "pass_mark": 7}),
     uploads=LARGEST_LIST,
 )
 def test(collection: Collection, chosen: Chosen, by: User) -> Landing:
@@ -245,17 +233,19 @@ def picture(request: HttpRequest, image_id: int) -> FileResponse:
         return _original(image)
     if size not in map(str, SIZES):
         raise Http404(f"Invalid size: choose one of {SIZES}, or leave it out.")
+    return _jpeg(image, int(size))
+
+
+def _jpeg(image: Image, size: int = LARGEST) -> FileResponse:
     with refusals_as_404():
-        shown = thumbnail(image, int(size))
-    return FileResponse(shown.open("rb"), content_type="image/jpeg")
+        return FileResponse(thumbnail(image, size).open("rb"), content_type="image/jpeg")
 
 
 @require_safe
 def signed_picture(request: HttpRequest, token: str) -> FileResponse:
     """Send a picture for a signed link, without its metadata: these may reveal places and people."""
     image, seconds = opened_link(token)
-    with refusals_as_404():
-        response = FileResponse(thumbnail(image, LARGEST).open("rb"), content_type="image/jpeg")
+    response = _jpeg(image)
     response["Cache-Control"] = f"private, max-age={seconds}, immutable"
     response["Referrer-Policy"] = "no-referrer"
     return response
@@ -265,9 +255,9 @@ def _original(image: Image) -> FileResponse:
     """Send the stored file, or a copy as JPEG of one that browsers do not show, such as a TIFF."""
     if not image.file:
         raise Http404(f"Picture {image} has no file.")
+    if not image.file.endswith(SHOWN):
+        return _jpeg(image)
     with refusals_as_404():
-        if not image.file.endswith(SHOWN):
-            return FileResponse(thumbnail(image, LARGEST).open("rb"), content_type="image/jpeg")
         content = picture_bytes(image.file)
     return FileResponse(BytesIO(content), content_type=mimetypes.guess_type(image.file)[0])
 

@@ -2,7 +2,7 @@
 person's session, which pages of pairs offer to undo."""
 
 from collections.abc import Sequence
-from typing import TypedDict, cast
+from typing import Any
 
 from django import forms
 from django.http import HttpRequest
@@ -42,14 +42,6 @@ class ConclusionForm(forms.Form):
         return [(image.pk, caption.pk)]
 
 
-class LastAct(TypedDict):
-    """The ids of the reviews that it added, the image and caption of one of its pairs, and the page it was made on."""
-
-    reviews: list[int]
-    pair: tuple[int, int]
-    page: str
-
-
 def remember_act(
     request: HttpRequest, reviews: Sequence[Review], seen: int | None, *, pair: tuple[int, int], page: str
 ) -> None:
@@ -57,10 +49,11 @@ def remember_act(
     others made before are not theirs to undo. An act that is sent twice is kept once."""
     added = [review.pk for review in reviews if review.by_id == request.user.pk and review.pk > (seen or 0)]
     if added:
-        request.session[LAST_ACT] = LastAct(reviews=added, pair=pair, page=page)
+        request.session[LAST_ACT] = {"reviews": added, "pair": pair, "page": page}
 
 
-def last_act(request: HttpRequest, *, at: str = "") -> LastAct | None:
-    """Return the last act; with ``at`` only if its page has this address, whatever its query string."""
-    last = cast("LastAct | None", request.session.get(LAST_ACT))
+def last_act(request: HttpRequest, *, at: str = "") -> dict[str, Any] | None:
+    """Return the last act: the ids of the ``reviews`` that it added, the image and caption of one ``pair`` of it, and
+    the ``page`` it was made on; with ``at`` only if its page has this address, whatever its query string."""
+    last: dict[str, Any] | None = request.session.get(LAST_ACT)
     return last if last and last["page"].startswith(at) else None

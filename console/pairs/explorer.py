@@ -51,9 +51,9 @@ def pairs_csv(request: HttpRequest, kind: str, name: str) -> HttpResponseBase:
     form = PairFilter(place, request.GET)
     if not form.is_valid():
         return _page(request, place)
-    answer = StreamingHttpResponse(as_csv(place, form.pairs()), content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = f'attachment; filename="{name}-pairs.csv"'
-    return answer
+    attached = {"Content-Disposition": f'attachment; filename="{name}-pairs.csv"'}
+    rows = as_csv(place, form.pairs())
+    return StreamingHttpResponse(rows, content_type="text/csv; charset=utf-8", headers=attached)
 
 
 @reviewers_only.fills

@@ -94,7 +94,6 @@ def _page(
         **_neighbours(sheet["case"], reason, waiting),
         "n_waiting": waiting.count(),
         "reason": reason,
-        "labels": dict(Case.Reason.choices),
         "latest": set(latest.values()),
         "last": last_act(request),
         "form": form or ConclusionForm(),
