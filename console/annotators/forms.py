@@ -73,15 +73,9 @@ class AnnotatorForm(ParametersForm):
         for name, declared in self.options.items():
             if not isinstance(declared, ServerText):
                 self.fields[f"option_{name}"] = _on_page(name, declared)
-        self.order_fields(("name", "checkpoint", *self._uploads, "collection", "source", "licence"))
-
-    @property
-    def option_fields(self) -> list[forms.BoundField]:
-        return [self[name] for name in self.fields if name.startswith("option_") and name not in self._uploads]
-
-    @property
-    def _uploads(self) -> list[str]:
-        return [f"option_{name}" for name, declared in self.options.items() if isinstance(declared, CompanionFile)]
+        self.companions = [f"option_{name}" for name, one in self.options.items() if isinstance(one, CompanionFile)]
+        self.settings = [name for name in self.fields if name.startswith("option_") and name not in self.companions]
+        self.order_fields(("name", "checkpoint", *self.companions, "collection", "source", "licence"))
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
@@ -91,18 +85,18 @@ class AnnotatorForm(ParametersForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        for name in self._uploads:
+        for name in self.companions:
             if cleaned.get(name) and not cleaned.get("checkpoint"):
                 self.add_error(name, "It is read together with the weights: upload them too, or leave it empty.")
         return cleaned
 
     def uploads(self) -> dict[str, Any]:
         """Return the uploaded files by field."""
-        return {name: self.cleaned_data.get(name) for name in ("checkpoint", *self._uploads)}
+        return {name: self.cleaned_data.get(name) for name in ("checkpoint", *self.companions)}
 
     def params(self) -> dict[str, Any]:
         """Return the job's parameters; options with their default value are left to the weights."""
-        given = {field.name.removeprefix("option_"): self.cleaned_data[field.name] for field in self.option_fields}
+        given = {name.removeprefix("option_"): self.cleaned_data[name] for name in self.settings}
         options = {name: value for name, value in given.items() if value not in (None, "", self.options[name].initial)}
         collection = str(self.cleaned_data.get("collection") or "")
         return self.chosen() | {"collection": collection, "kind": self.kind, "options": options}

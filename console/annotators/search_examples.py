@@ -90,7 +90,11 @@ COLUMNS = pa.schema(
 def ranked_rows(retrieval: Retrieval) -> Iterator[dict[str, Any]]:
     """Yield every place of every list: the keys of query and item, the rank from 1, the annotator's score, and the
     direction. Only some lists are in memory at a time. Raises CounterpartError for a missing or changed file."""
-    for direction in _searched(retrieval):
+    with ZipFile(local_copy(retrieval.stored)) as archive:
+        stored = archive.namelist()
+    for direction in Direction:
+        if f"{direction.value}_queries.npy" not in stored:
+            continue
         query_type, item_type = SIDES[direction]
         parts = (
             row_blocks(retrieval.stored, f"{direction.value}_{part}", each=LISTS)
@@ -104,13 +108,6 @@ def ranked_rows(retrieval: Retrieval) -> Iterator[dict[str, Any]]:
                     if item:  # 0 fills up shorter lists
                         row = {"query": query_keys[query], "item": item_keys[item], "rank": rank}
                         yield row | {"score": score, "direction": direction.value}
-
-
-def _searched(retrieval: Retrieval) -> list[Direction]:
-    """Return the directions that have lists."""
-    with ZipFile(local_copy(retrieval.stored)) as archive:
-        stored = archive.namelist()
-    return [direction for direction in Direction if f"{direction.value}_queries.npy" in stored]
 
 
 def _keys(side: type[Image] | type[Caption], ids: NDArray[np.int64]) -> dict[int, str]:

@@ -53,10 +53,6 @@ class CollectionAnswer(Schema):
     batches: list[BatchLine]
     created_at: datetime
 
-    @staticmethod
-    def resolve_batches(collection: Collection) -> list[Batch]:
-        return list(collection.batches.all())
-
 
 class BatchAnswer(BatchLine):
     """An import, its collection, the language of its captions where it is known, and what it brought by kind."""

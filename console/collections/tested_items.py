@@ -1,6 +1,5 @@
 """The items of a qualification test: for practice, the level that fits each item best, and why."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from django import forms
@@ -41,18 +40,15 @@ class BestLevelsForm(forms.Form):
                 required=False, initial=item.reason, max_length=LONGEST_REASON, label="Why"
             )
 
-    def rows(self) -> Iterator[tuple[TestItem, list[forms.BoundField]]]:
-        """Each item with its fields."""
-        for item in self.items:
-            names = (f"best-{item.place}", f"reason-{item.place}")
-            yield item, [self[name] for name in names if name in self.fields]
+    def rows(self) -> list[tuple[TestItem, list[forms.BoundField]]]:
+        """Return each item with its fields."""
+        return [(item, [field for field in self if field.name.endswith(f"-{item.place}")]) for item in self.items]
 
     def best_levels(self) -> dict[int, Best]:
         """Return the level and the reason of each item, by its place."""
         chosen = self.cleaned_data
-        return {
-            item.place: Best(chosen.get(f"best-{item.place}"), chosen[f"reason-{item.place}"]) for item in self.items
-        }
+        places = [item.place for item in self.items]
+        return {place: Best(chosen.get(f"best-{place}"), chosen[f"reason-{place}"]) for place in places}
 
 
 @researchers_only.fills

@@ -187,6 +187,12 @@ def _in_rows(place: PairScope, chosen: dict[str, Any]) -> QuerySet[Any, tuple[in
     if chosen["text"]:
         captions = place.collection.captions.order_by().filter(text__icontains=chosen["text"])
         rows = rows.filter(caption__in=captions.values("pk"))
+    if chosen["annotator"] or chosen["rank"]:
+        rows = _proposed(rows, place, chosen)
+    if chosen.get("also"):
+        rows = rows.filter(Exists(_alike(place, chosen["also"])))
+    if chosen["unlike"]:
+        rows = rows.exclude(Exists(_alike(place, chosen["unlike"])))
     rows = _filtered(rows, place, chosen)
     return rows.values_list("image_id", "caption_id")
 
@@ -225,7 +231,6 @@ def pairs_in(place: PairScope, *, control: str = "", sort: str = "", judged: boo
 
 
 def _filtered(rows: QuerySet[Any], place: PairScope, chosen: dict[str, Any]) -> QuerySet[Any]:
-    rows = _compared(rows, place, chosen)
     if chosen["level"]:
         rows = rows.filter(Exists(place.votes.filter(level=chosen["level"], **PAIR)))
     if chosen["verdict"]:
@@ -239,16 +244,6 @@ def _filtered(rows: QuerySet[Any], place: PairScope, chosen: dict[str, Any]) -> 
         rows = _with_verdict(rows, place, with_percentage(place.aggregations), probability__lt=below(chosen["sure"]))
     if chosen["flagged"]:
         rows = rows.filter(Exists(FLAGGED[chosen["flagged"]].filter(**PAIR).order_by()))
-    return rows
-
-
-def _compared(rows: QuerySet[Any], place: PairScope, chosen: dict[str, Any]) -> QuerySet[Any]:
-    if chosen["annotator"] or chosen["rank"]:
-        rows = _proposed(rows, place, chosen)
-    if chosen.get("also"):
-        rows = rows.filter(Exists(_alike(place, chosen["also"])))
-    if chosen["unlike"]:
-        rows = rows.exclude(Exists(_alike(place, chosen["unlike"])))
     return rows
 
 
