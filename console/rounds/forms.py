@@ -1,8 +1,7 @@
 """The forms that plan a round, pack one from a pool, take judgments into it and count its votes."""
 
-from collections.abc import Mapping
 from itertools import count
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from django import forms
 from django.db.models import Model
@@ -12,8 +11,9 @@ from annotation.judging.wage_terms import fair_reward_suggested
 from console.fields import ParametersForm, UploadField, choose
 from console.refusals import refusals_in
 from console.rounds.offered_designs import MEASURED
-from console.rounds.plan_path import gallery_sizes
+from console.rounds.plan_path import SHAPING, gallery_sizes
 from console.upload_jobs import JUDGMENT_FILES
+from core.parameters import Parameters
 from core.text import MAX_NAME
 from corpus.models import Collection, Sample
 from counterpart_statistics.audits import STOP_RECALL
@@ -24,7 +24,6 @@ from hits.packing.designs import DEFAULT, DESIGNS
 from hits.rounds.round_parameters import AUDIT_SHARE, NewRoundParameters, RoundParameters, unused_by
 from hits.task_types import TASK_TYPES
 from hits.task_types.levels import LEVELS
-from hits.task_types.task_type import TaskType
 from mitl.annotators import is_untrained
 from mitl.models import Annotator, Pool
 from mitl.search.search_parameters import PoolingParameters
@@ -71,10 +70,20 @@ OPTIONS = {
 """Parameter → its values in words."""
 
 
-class RoundForm(ParametersForm):
-    """The parameters of a new round, made of what was sent."""
+class PackForm(ParametersForm):
+    """How a pool is packed into a round, the pay of workers, and the ceiling of the cost."""
 
+    act: ClassVar[type[Parameters]] = NewRoundParameters
     parameters: Any
+    """The valid parameters, made of what was sent."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._offer_rows()
+        finish_fields(self)
+
+    def _offer_rows(self) -> None:
+        """Offer existing rows where parameters name them."""
 
     def clean_round(self) -> str:
         name: str = self.cleaned_data["round"]
@@ -88,17 +97,6 @@ class RoundForm(ParametersForm):
             with refusals_in(self):
                 self.parameters = self.act(**self.chosen())
         return cleaned
-
-
-class PackForm(RoundForm):
-    """How a pool is packed into a round, the pay of workers, and the ceiling of the cost."""
-
-    act = NewRoundParameters
-    parameters: NewRoundParameters
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        finish_fields(self)
 
 
 def finish_fields(form: forms.Form) -> None:
@@ -117,20 +115,11 @@ def finish_fields(form: forms.Form) -> None:
     if "design" in form.fields:
         designs = [(name, f"{one.candidates} pairs, {one.controls} controls: {name}") for name, one in DESIGNS.items()]
         form.fields["design"].widget.choices = [("", f"as usual: {DEFAULT}"), *designs]
-    for name, default in defaults_of(task).items():
-        if name in form.fields:
-            form.fields[name].widget.attrs["placeholder"] = default
-    for name in REDRAWING & form.fields.keys():
+    defaults = {"replication": task.replication, "audit_share": AUDIT_SHARE, "stop_recall": STOP_RECALL}
+    for name in defaults.keys() & form.fields.keys():
+        form.fields[name].widget.attrs["placeholder"] = defaults[name]
+    for name in {*SHAPING} & form.fields.keys():
         form.fields[name].widget.attrs["data-redraws"] = ""
-
-
-REDRAWING = {"collection", "task"}
-"""Fields on whose value others depend."""
-
-
-def defaults_of(task: TaskType) -> dict[str, str]:
-    """Return the defaults that empty fields have for the type of task."""
-    return {"replication": str(task.replication), "audit_share": str(AUDIT_SHARE), "stop_recall": str(STOP_RECALL)}
 
 
 def free_name(stem: str) -> str:
@@ -191,14 +180,16 @@ class AnnotatorsField(forms.ModelMultipleChoiceField):
         return f"{annotator} (not trained yet)" if is_untrained(cast(Annotator, annotator)) else str(annotator)
 
 
-class PlanForm(RoundForm):
+class PlanForm(PackForm):
     """The parameters of a round, with the existing collections, samples and annotators to choose from."""
 
     act = RoundParameters
-    parameters: RoundParameters
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self._suggest_for_collection()
+
+    def _offer_rows(self) -> None:
         annotators = Annotator.objects.all()
         choose(self, "collection", forms.ModelChoiceField(Collection.objects.all(), empty_label=None))
         choose(self, "annotators", AnnotatorsField(annotators, widget=forms.CheckboxSelectMultiple))
@@ -206,8 +197,6 @@ class PlanForm(RoundForm):
         samples = forms.ModelChoiceField(Sample.objects.all(), required=False, empty_label="draw a new sample")
         choose(self, "queries", samples)
         choose(self, "cascade", forms.ModelChoiceField(annotators, required=False, empty_label="none"))
-        finish_fields(self)
-        self._suggest_for_collection()
 
     def _suggest_for_collection(self) -> None:
         """Suggest the newest collection, a name, at most 60 images and 60 captions, and a control depth that leaves
@@ -217,12 +206,11 @@ class PlanForm(RoundForm):
         if collection is None:
             return
         sizes = gallery_sizes(collection)
-        suggested: Mapping[str, object] = {
+        depth = min(PoolingParameters.control_depth, min(sizes.values()) // 3)
+        suggested = {
             "collection": collection.name,
             "round": free_name(collection.name),
-            "control_depth": max(
-                PoolingParameters.top_k, min(PoolingParameters.control_depth, min(sizes.values()) // 3)
-            ),
+            "control_depth": max(PoolingParameters.top_k, depth),
             **{name: min(QUERIES, size) for name, size in sizes.items()},
         }
         for name, value in suggested.items():

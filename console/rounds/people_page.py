@@ -14,7 +14,7 @@ from annotation.judging.links import invitation_link
 from annotation.people.admission import make_invitations, places_left, revoke_invitations
 from annotation.work.leases import end_idle_leases, idle_leases
 from annotation.work.worker_records import SORTS, totals_of, workers_of
-from console.acts import Chosen, Landing, Shown, act
+from console.acts import Chosen, Landing, Shown, acts_of
 from console.fields import asking
 from console.kept_figures import kept_if_slow
 from console.money.platform_status import is_on_platform
@@ -22,6 +22,7 @@ from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only, stewards_only
 from console.places import show
 from console.refusals import refusals_as_messages
+from console.rounds.round_acts import round_act
 from console.rounds.schemas import round_or_404
 from core.errors import some_of
 from core.text import counted, csv_line
@@ -68,19 +69,19 @@ def joined_here_or_404(name: str) -> Round:
     return get_object_or_404(Round, name=name, channel="browser")
 
 
-@act(
-    "rounds/<slug:name>/invitations/",
-    joined_here_or_404,
-    researchers_only,
+joined_act = acts_of(Round, "rounds/<slug:name>/", joined_here_or_404, researchers_only)
+
+
+@joined_act(
+    "invitations",
+    "How many people do you invite to {}?",
     label="Invite",
-    question="How many people do you invite to {}?",
     button="Make invitations",
-    form=asking(count=forms.IntegerField(label="Invitations", initial=20, help_text="Each link lets one person join.")),
+    form=asking(count=forms.IntegerField(label="Invitations", initial=20)),
     offered=is_joined_here,
-    menu=Round,
 )
 def invitations(round: Round, chosen: Chosen, by: User) -> Landing:
-    """Each invitation lets in one person. The tab People lists them."""
+    """Each link lets one person join. The tab People lists them."""
     made = make_invitations(round, chosen["count"], by=by.get_username())
     return Landing(f"{counted(len(made), 'invitation')} made.", reverse("round_people", args=[round.name]))
 
@@ -104,12 +105,10 @@ def invitation_revoke(request: StaffRequest, name: str, invitation_id: int) -> H
     return redirect("round_people", name)
 
 
-@act(
-    "rounds/<slug:name>/idle/",
-    joined_here_or_404,
-    researchers_only,
+@joined_act(
+    "idle",
+    "End idle leases of {}?",
     label="End idle leases",
-    question="End idle leases of {}?",
     form=asking(with_answers=forms.BooleanField(label="Also leases with saved answers", required=False)),
     asks=lambda round: [
         f"{counted(idle_leases(round).count(), 'HIT is', 'HITs are')} held by workers who never submitted one. A "
@@ -118,7 +117,6 @@ def invitation_revoke(request: StaffRequest, name: str, invitation_id: int) -> H
         "another worker takes the HIT, and after that ask for their pay on their page.",
     ],
     offered=is_joined_here,
-    menu=Round,
 )
 def round_idle(round: Round, chosen: Chosen, by: User) -> str:
     """End the leases of workers who never submitted a HIT."""
@@ -133,23 +131,20 @@ def _recipients(round: Round, chosen: Chosen) -> Shown:
     return Shown(key=str(len(workers)), button=f"Send to {to}", context={"asks": [says]})
 
 
-@act(
-    "rounds/<slug:name>/write/",
-    round_or_404,
-    stewards_only,
+@round_act(
+    "write",
+    "Write to the workers of {}",
+    guard=stewards_only,
     label="Write to its workers",
-    question="Write to the workers of {}",
     button="Show the recipients",
     form=asking(
         subject=forms.CharField(max_length=LONGEST["subject"]),
         text=forms.CharField(max_length=LONGEST["text"], widget=forms.Textarea, label="Message"),
     ),
-    asks=lambda round: ["The platform sends it to everybody who submitted work. Do not ask for personal data."],
     shows=_recipients,
     offered=is_on_platform,
-    menu=Round,
 )
 def round_write(round: Round, chosen: Chosen, by: User) -> str:
-    """Write to everybody who submitted work in a round, through its platform."""
+    """The platform sends it to everybody who submitted work. Do not ask for personal data."""
     sent = write_to_round(round, subject=chosen["subject"], text=chosen["text"], by=by.get_username())
     return f"The message is being sent to {counted(len(sent), 'worker')}."

@@ -16,6 +16,9 @@ PILOT_HITS = 5
 PAPER_QUERIES = {"images": 1_261, "captions": 1_333}
 """Queries of ECCV Caption."""
 
+SHAPING = ("collection", "task")
+"""Answers that decide the defaults of others."""
+
 Answers = dict[str, Any]
 """Values of the fields of a form, by name, as they are sent."""
 
@@ -58,29 +61,6 @@ PACKING = STEPS[3:]
 """The questions about an existing pool."""
 
 
-@dataclass(frozen=True)
-class Preset:
-    """Answers to all questions except the collection; each can be changed afterwards."""
-
-    name: str
-    label: str
-    note: str
-    answers: Callable[[Collection, int], Answers]
-    """Of a collection, and a number of annotators."""
-
-
-def presets() -> tuple[Preset, ...]:
-    return (
-        Preset(
-            "pilot",
-            f"Pilot of {PILOT_HITS} HITs",
-            "Measures the time of a HIT before many are paid. Without annotators, word overlap proposes the pairs.",
-            _pilot,
-        ),
-        Preset("eccv", "As ECCV Caption", "Top 5 of each annotator, four levels, one vote.", _as_paper),
-    )
-
-
 def _pilot(collection: Collection, annotators: int) -> Answers:
     """Return the number of queries that fills the HITs if no two annotators agree on a pair, half of them captions."""
     pairs = PILOT_HITS * DESIGNS[DEFAULT].candidates
@@ -98,6 +78,28 @@ def _at_most(collection: Collection, sizes: Mapping[str, int]) -> Answers:
     """Return the numbers of queries, but no more than the gallery has."""
     most = gallery_sizes(collection)
     return {name: min(size, most[name]) for name, size in sizes.items()}
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Answers to all questions except the collection; each can be changed afterwards."""
+
+    name: str
+    label: str
+    note: str
+    answers: Callable[[Collection, int], Answers]
+    """Of a collection, and a number of annotators."""
+
+
+PRESETS = (
+    Preset(
+        "pilot",
+        f"Pilot of {PILOT_HITS} HITs",
+        "Measures the time of a HIT before many are paid. Without annotators, word overlap proposes the pairs.",
+        _pilot,
+    ),
+    Preset("eccv", "As ECCV Caption", "Top 5 of each annotator, four levels, one vote.", _as_paper),
+)
 
 
 def gallery_sizes(collection: Collection) -> dict[str, int]:

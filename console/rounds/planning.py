@@ -1,14 +1,12 @@
 """Planning a round, and packing a pool: a question on each screen, a preview of a HIT and an estimate of the round; and
 the jobs that do it."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from csp.constants import SELF
 from csp.decorators import csp_update
-from django.db.models import Model
 from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import NoReverseMatch, reverse
@@ -22,17 +20,17 @@ from console.rounds.forms import PackForm, PlanForm
 from console.rounds.offered_designs import offered_designs
 from console.rounds.plan_path import (
     PACKING,
+    PRESETS,
+    SHAPING,
     STEPS,
     Answers,
     PlanScreen,
     address,
     changed,
-    presets,
     sent_answers,
     values_of,
 )
 from core.errors import CounterpartError
-from core.models import Job
 from corpus.models import Collection
 from hits.jobs import start_packing
 from hits.rounds.pipeline import start_pipeline
@@ -40,24 +38,16 @@ from hits.rounds.plan_estimates import PlanEstimate, estimate_plan, estimate_rou
 from mitl.models import Annotator, Pool
 from mitl.registration import add_annotator
 
-SHAPING = ("collection", "task")
-"""Answers that decide the defaults of others."""
 
-
-OFFERED: Mapping[str, type[Model]] = {"collection": Collection, "annotators": Annotator}
-"""Screens that ask for existing rows."""
-
-
-@dataclass(frozen=True)
 class Way:
-    """The differences between planning a round and packing a pool."""
+    """Planning a round, or packing a pool: its questions, their first answers, and the estimate of the round."""
 
-    form: type[PlanForm] | type[PackForm]
-    steps: tuple[PlanScreen, ...]
-    estimate: Callable[[Any], PlanEstimate]
-    start: Callable[[PlanForm | PackForm], Job]
-    known: Mapping[str, object] = field(default_factory=dict)
-    pool: Pool | None = None
+    def __init__(self, pool: Pool | None = None) -> None:
+        self.pool = pool
+        self.form = PackForm if pool else PlanForm
+        self.steps = PACKING if pool else STEPS
+        self.known = planned_for(pool) if pool else {}
+        self.estimate: Callable[[Any], PlanEstimate] = partial(estimate_round, pool) if pool else estimate_plan
 
 
 framed = csp_update({"frame-src": [SELF]})
@@ -67,33 +57,19 @@ framed = csp_update({"frame-src": [SELF]})
 @researchers_only.fills
 def round_plan(request: StaffRequest) -> HttpResponse:
     """From a collection to a packed round, or to its pool."""
-    if request.POST.get("go") == "simplest":
-        _add_simplest(request)
-        pairs = [(name, str(text)) for name, text in request.POST.items() if name in PlanForm().fields]
-        return HttpResponseRedirect(f"{request.path}{address(STEPS[3], pairs)}")
-
-    def start(form: Any) -> Job:
-        return start_pipeline(form.parameters, by=request.user)
-
-    return _walk(request, Way(PlanForm, STEPS, estimate_plan, start))
+    return _walk(request, Way())
 
 
 @framed
 @researchers_only.fills
 def pool_pack(request: StaffRequest, name: str) -> HttpResponse:
     """From a pool to a packed round, as planned with it."""
-    pool = get_object_or_404(Pool.objects.select_related("collection", "sample"), name=name)
-
-    def start(form: Any) -> Job:
-        return start_packing(pool, form.parameters, by=request.user)
-
-    estimate = partial(estimate_round, pool)
-    return _walk(request, Way(PackForm, PACKING, estimate, start, planned_for(pool), pool))
+    return _walk(request, Way(get_object_or_404(Pool.objects.select_related("collection", "sample"), name=name)))
 
 
 def _walk(request: StaffRequest, way: Way) -> HttpResponse:
-    """Show a step. ``go`` is the button: the ``next`` step, ``show`` (the estimate), a preset, or to ``make`` the
-    round or its ``pool``."""
+    """Show a step. ``go`` is the button: the ``next`` step, ``show`` (the estimate), a preset, the ``simplest``
+    annotator, or to ``make`` the round or its ``pool``."""
     sent = request.POST if request.method == "POST" else request.GET
     step = next((one for one in way.steps if one.name == sent.get("step")), way.steps[0])
     known = {**way.known, **sent_answers(sent, step)}
@@ -104,23 +80,23 @@ def _walk(request: StaffRequest, way: Way) -> HttpResponse:
     go = request.POST.get("go", "make")
     if go in ("make", "pool"):
         return _make(request, way, step, checked, pool_only=go == "pool")
-    if any(name in checked.errors for name in step.names):
+    if go != "simplest" and any(name in checked.errors for name in step.names):
         return _shown(request, way, step, checked, checked)
-    if chosen := next((one for one in presets() if one.name == go), None):
-        if not Annotator.objects.exists():
-            _add_simplest(request)
-            form = way.form(initial=known)
-        named, answers = _preset(chosen, values_of(form))
+    preset = next((one for one in PRESETS if one.name == go), None)
+    if go == "simplest" or (preset and not Annotator.objects.exists()):
+        add_annotator("overlap", kind="overlap", actor=request.user.get_username())  # it needs no weights
+        form = way.form(initial=known)
+    if preset:
+        named = {name: form[name].value() for name in ("collection", "annotators", "round")}
+        answers = preset.answers(Collection.objects.named(named["collection"]), max(1, len(named["annotators"])))
         form = way.form(initial=named | answers)
         step = way.steps[-1] if named["annotators"] else STEPS[2]
-    elif go == "next":
+    elif go in ("next", "simplest"):
         step = way.steps[min(way.steps.index(step) + 1, len(way.steps) - 1)]
     return HttpResponseRedirect(f"{request.path}{address(step, _pairs(way, form))}")
 
 
-def _make(
-    request: StaffRequest, way: Way, step: PlanScreen, form: PlanForm | PackForm, *, pool_only: bool
-) -> HttpResponse:
+def _make(request: StaffRequest, way: Way, step: PlanScreen, form: PackForm, *, pool_only: bool) -> HttpResponse:
     """Start the job, unless the form is invalid, or its searches take long and the user has not confirmed them."""
     if pool_only:
         form = way.form({**form.data, "pool_only": True})
@@ -131,7 +107,8 @@ def _make(
                 text = f"The rewards alone cost ${estimate.cost:,}. Raise the ceiling or lower the reward."
                 form.add_error("ceiling", text)
             elif not estimate.is_long or "confirmed" in request.POST:
-                return follow(way.start(form))
+                start = partial(start_packing, way.pool) if way.pool else start_pipeline
+                return follow(start(form.parameters, by=request.user))
     return _shown(request, way, step, form, form, must_confirm=not form.errors)
 
 
@@ -139,8 +116,8 @@ def _shown(
     request: StaffRequest,
     way: Way,
     step: PlanScreen,
-    form: PlanForm | PackForm,
-    checked: PlanForm | PackForm,
+    form: PackForm,
+    checked: PackForm,
     must_confirm: bool = False,
 ) -> HttpResponse:
     """Render the page of ``form``; ``checked`` is the same form, bound to all answers."""
@@ -160,8 +137,8 @@ def _shown(
         "opens": any(name in form.errors for name in step.advanced) if form.is_bound else False,
         "kept": [(name, text) for name, text in pairs if name not in step.names],
         "pool": way.pool,
-        "nothing_yet": step.name in OFFERED and not OFFERED[step.name]._default_manager.exists(),
-        "presets": () if way.pool else presets(),
+        "nothing_yet": step.name in ("collection", "annotators") and not form.fields[step.name].queryset.exists(),  # type: ignore[attr-defined]
+        "presets": () if way.pool else PRESETS,
         "must_confirm": must_confirm,
         "preview": _preview(way, values),
         **_estimated(way, checked),
@@ -172,11 +149,11 @@ def _shown(
     return render(request, "console/rounds/plan.html", context, status=422 if form.is_bound and form.errors else 200)
 
 
-def _estimated(way: Way, form: PlanForm | PackForm) -> dict[str, object]:
+def _estimated(way: Way, form: PackForm) -> dict[str, object]:
     """Return the estimate of the round; or the answers that are missing or refused."""
     if not form.is_valid():
-        wrong = [form.fields[name].label if name in form.fields else "" for name in form.errors]
-        return {"unanswered": [label for label in wrong if label], "why_not": form.non_field_errors()}
+        unanswered = [form[name].label for name in form.errors if name in form.fields]
+        return {"unanswered": unanswered, "why_not": form.non_field_errors()}
     try:
         estimate = way.estimate(form.parameters)
     except CounterpartError as error:
@@ -186,20 +163,13 @@ def _estimated(way: Way, form: PlanForm | PackForm) -> dict[str, object]:
     return {"estimate": estimate, "terms": terms, "seats": form.parameters.seats}
 
 
-def _pairs(way: Way, form: PlanForm | PackForm) -> list[tuple[str, str]]:
+def _pairs(way: Way, form: PackForm) -> list[tuple[str, str]]:
     """Return the answers that differ from the defaults, as pairs of a query string."""
     values = values_of(form)
     shaping = {name: values[name] for name in SHAPING if values.get(name)}
     usual = values_of(way.form(initial={**way.known, **shaping}))
     first = values_of(way.form(initial={**way.known}))
     return changed(values, usual | {name: first[name] for name in SHAPING if name in first})
-
-
-def _preset(chosen: Any, values: Answers) -> tuple[Answers, Answers]:
-    """Return the collection and its annotators, and the answers of a preset about them."""
-    collection = Collection.objects.named(values["collection"])
-    named = {name: values[name] for name in ("collection", "annotators", "round")}
-    return named, chosen.answers(collection, max(1, len(values["annotators"])))
 
 
 def _preview(way: Way, values: Answers) -> str:
@@ -212,8 +182,3 @@ def _preview(way: Way, values: Answers) -> str:
         return reverse("hit_preview", args=[name, values["task"], values.get("design") or "usual"]) + asks
     except NoReverseMatch:  # of answers that the form refuses
         return ""
-
-
-def _add_simplest(request: StaffRequest) -> None:
-    """Add the annotator that needs no weights."""
-    add_annotator("overlap", kind="overlap", actor=request.user.get_username())

@@ -12,6 +12,7 @@ from annotation.money.wages import Expectation, pilot_of
 from annotation.people.consent import empty_words
 from console.permissions import StaffRequest, researchers_only
 from console.places import follow
+from console.refusals import refusals_in
 from console.rounds.publishing_forms import AdmissionForm, OfferForm
 from core.errors import CounterpartError
 from core.models import Job
@@ -22,8 +23,8 @@ from crowd.channels import CHANNELS, Market, find_market, is_by_session, usable_
 from crowd.channels.base import AsksFees
 from crowd.posting.postings import postings_for
 from crowd.posting.publication import BELOW_FLOOR, check_publishable, publish_round, quote
+from crowd.posting.publish_parameters import AdmissionParameters
 from hits.models import Round
-from hits.prices import fair_reward
 from hits.rounds.packed_rounds import missing_pictures, repeats_of
 from hits.task_types import task_type_of
 
@@ -42,71 +43,74 @@ def round_publish(request: StaffRequest, name: str) -> HttpResponse:
 
 def _in_browser(request: StaffRequest, round: Round, environment: Market) -> HttpResponse:
     form = AdmissionForm(request.POST if request.method == "POST" else None)
-    trouble = ""
-    if request.method == "POST":
-        try:
-            admission = form.admission()
-            # The tick counts only for who may go below the floor; for others such a reward is refused.
+    may_go_below = request.user.has_perm(BELOW_FLOOR)
+    if form.is_valid():
+        with refusals_in(form):
             publish_round(
                 round,
                 channel=environment.channel,
-                admission=admission,
+                admission=AdmissionParameters(**form.chosen()).admission(),
                 skip_missing="skip_missing" in request.POST,
                 expected_minutes=form.cleaned_data["expected_minutes"],
-                below_floor="below_floor" in request.POST and request.user.has_perm(BELOW_FLOOR),
+                # The tick counts only for who may go below the floor; for others such a reward is refused.
+                below_floor="below_floor" in request.POST and may_go_below,
                 actor=request.user.get_username(),
             )
             share = "Make invitations." if form.cleaned_data["invited"] else "Share the join link."
             messages.success(request, f"Round {round} is open. {share}")
             return redirect("round", round.name)
-        except CounterpartError as error:
-            trouble = str(error)
-    context = _common(round, environment) | {"terms": wage_terms(round), "form": form, "trouble": trouble}
-    context |= {"empty_words": empty_words(round).values() if round.reward else (), "repeats": repeats_of(round)}
-    context["may_go_below"] = request.user.has_perm(BELOW_FLOOR)
-    return render(request, "console/rounds/publish.html", context, status=409 if trouble else 200)
+    context = _common(round, environment) | {
+        "form": form,
+        "terms": wage_terms(round),
+        "empty_words": empty_words(round).values() if round.reward else (),
+        "repeats": repeats_of(round),
+        "may_go_below": may_go_below,
+    }
+    status = 409 if form.non_field_errors() else 422 if form.errors else 200
+    return render(request, "console/rounds/publish.html", context, status=status)
 
 
 def _to_platform(request: StaffRequest, round: Round, environment: Market) -> HttpResponse:
     """Fill in the offer, confirm it, publish as a job. The form is validated at every step."""
-    unused = CHANNELS[environment.channel].unused
-    form = OfferForm(request.POST if request.method == "POST" else None, round=round, unused=unused)
-    if request.method != "POST" or not form.is_valid() or "change" in request.POST:
-        return _filling_in(request, round, environment, form)
-    try:
-        expected = _checked(round, environment, form)
-    except CounterpartError as error:
-        form.add_error(None, str(error))
-        return _filling_in(request, round, environment, form)
-    trouble = _unconfirmed(request, round, environment)
-    if trouble is None:
+    channel = CHANNELS[environment.channel]
+    form = OfferForm(request.POST if request.method == "POST" else None, round=round, unused=channel.unused)
+    expected = None
+    if "change" not in request.POST and form.is_valid():
+        with refusals_in(form):
+            expected = _checked(round, environment, form)
+    trouble = _unconfirmed(request, round, environment) if expected else ""
+    if expected and trouble is None:
         return follow(_start(request, round, environment, form))
-    context = _common(round, environment) | _confirmation(round, environment, expected)
-    context |= {"form": form, "trouble": trouble}
-    return render(request, "console/rounds/publish_confirm.html", context, status=409 if trouble else 200)
-
-
-def _filling_in(request: HttpRequest, round: Round, environment: Market, form: OfferForm) -> HttpResponse:
     context = _common(round, environment) | {
         "form": form,
         "funds": ask_funds(environment.channel, environment.environment),
-        "asks_fees": isinstance(CHANNELS[environment.channel], AsksFees),
-        "measured": pilot_of(round, rehearsed=environment.rehearsal),
     }
-    status = 422 if form.is_bound and form.errors else 200
-    return render(request, "console/rounds/publish_platform.html", context, status=status)
+    if not expected:
+        context |= {
+            "asks_fees": isinstance(channel, AsksFees),
+            "measured": pilot_of(round, rehearsed=environment.rehearsal),
+        }
+        return render(request, "console/rounds/publish_platform.html", context, status=422 if form.errors else 200)
+    context |= {
+        "expected": expected,
+        "trouble": trouble,
+        "hourly": round.reward * 3600 / expected.seconds if expected.seconds else None,
+        "n_postings": postings_for(round, environment.channel),
+        "by_session": is_by_session(environment.channel),
+    }
+    return render(request, "console/rounds/publish_confirm.html", context, status=409 if trouble else 200)
 
 
 def _checked(round: Round, environment: Market, form: OfferForm) -> Expectation:
-    missing = [] if form.cleaned_data["skip_missing"] else missing_pictures(round)
     return check_publishable(
         round,
         channel=environment.channel,
         environment=environment.environment,
         offer=form.offer(),
         admission=Admission(),
-        missing=missing,
-        **form.timing(),
+        missing=[] if form.cleaned_data["skip_missing"] else missing_pictures(round),
+        pilot=form.cleaned_data["pilot"],
+        expected_minutes=form.cleaned_data["expected_minutes"],
     )
 
 
@@ -128,19 +132,6 @@ def _start(request: StaffRequest, round: Round, environment: Market, form: Offer
     # The job checks both again: a round that costs more when it runs than the person saw is not published.
     params |= {"ceiling": str(round.ceiling), "cost": request.POST["confirmed"]} | form.params()
     return open_once(title, jobs.publish.name, params, lock=round, same=["round"], by=request.user)
-
-
-def _confirmation(round: Round, environment: Market, expected: Expectation) -> dict[str, Any]:
-    """Return the part of the context that only the confirmation shows: time, hourly pay, postings and funds."""
-    seconds = expected.seconds
-    return {
-        "expected": expected,
-        "hourly": round.reward * 3600 / seconds if seconds else None,
-        "fair": fair_reward(seconds, round.wage_floor) if seconds else None,
-        "n_postings": postings_for(round, environment.channel),
-        "by_session": is_by_session(environment.channel),
-        "funds": ask_funds(environment.channel, environment.environment),
-    }
 
 
 def _common(round: Round, environment: Market) -> dict[str, Any]:

@@ -5,10 +5,9 @@ from typing import Any
 
 from django import forms
 
-from annotation.models import Admission, QualificationTest
+from annotation.models import QualificationTest
 from annotation.money.wages import alike_rounds
 from console.fields import ParametersForm, choose
-from core.errors import CounterpartError, some_of
 from crowd.offers import Offer, offer_of
 from crowd.posting.publish_parameters import AdmissionParameters, TimeParameters
 from hits.models import Round
@@ -35,13 +34,6 @@ class AdmissionForm(ParametersForm):
         self.fields["expected_minutes"] = TimeParameters.form_fields()["expected_minutes"]
         for name, field in self.fields.items():
             field.help_text = HINTS.get(name, "")
-
-    def admission(self) -> Admission:
-        """Return the admission. Raises CounterpartError for invalid values."""
-        if self.errors:
-            named = [str(self.fields[name].label or name) for name in self.errors]
-            raise CounterpartError(f"Invalid value for {some_of(named)}: choose another, or leave it empty.")
-        return AdmissionParameters(**self.chosen()).admission()
 
 
 class OfferForm(ParametersForm):
@@ -72,10 +64,6 @@ class OfferForm(ParametersForm):
     def offer(self) -> Offer:
         """Return the Offer."""
         return offer_of(self.round, Offer(**self.chosen()))
-
-    def timing(self) -> dict[str, Any]:
-        """Return the pilot and the expected minutes, as arguments of ``publish_round``."""
-        return {"pilot": self.cleaned_data["pilot"], "expected_minutes": self.cleaned_data["expected_minutes"]}
 
     def params(self) -> dict[str, Any]:
         """Return the job's parameters, without the round and the environment, as JSON values."""

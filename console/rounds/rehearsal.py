@@ -21,10 +21,10 @@ from annotation.judging.sheet_answers import parse_answers, parse_number
 from annotation.models import Draft
 from annotation.people.guides import guided_task
 from annotation.work.answers import NO_PICTURE, Answer, check_answer_set
-from console.acts import Chosen, act
+from console.acts import Chosen
 from console.permissions import researchers_only
 from console.review.answer_sheets import SheetAnswer, pairs_of
-from console.rounds.schemas import round_or_404
+from console.rounds.round_acts import round_act
 from core.errors import CounterpartError
 from core.models import Job
 from core.parameters import choices
@@ -130,32 +130,25 @@ def _wage(round: Round, seconds: int) -> dict[str, object]:
     }
 
 
-MOST_WORKERS = 1_000
-
-
 class CrowdForm(forms.Form):
     """The simulated crowd of a rehearsal."""
 
-    workers = forms.IntegerField(initial=20, min_value=1, max_value=MOST_WORKERS, label="Workers")
+    workers = forms.IntegerField(initial=20, min_value=1, max_value=1_000, label="Workers")
     profile = forms.ChoiceField(
         choices=choices(*sorted(path.stem for path in PRESETS.glob("*.json"))), initial=DEFAULT, label="Crowd"
     )
 
 
-@act(
-    "rounds/<slug:name>/rehearsals/",
-    round_or_404,
-    researchers_only,
+@round_act(
+    "rehearsals",
+    "Rehearse {} with a simulated crowd?",
     label="Rehearse with a simulated crowd",
-    question="Rehearse {} with a simulated crowd?",
     button="Rehearse",
     form=lambda data, round: CrowdForm(data, initial=round.summary.get(REHEARSED)),
-    asks=lambda round: ["Programs judge a copy of the HITs. Their votes are not stored and cannot be released."],
     offered=lambda round: round.state == "draft" and not task_type_of(round).writes,
-    menu=Round,
 )
 def rehearsals(round: Round, chosen: Chosen, by: User) -> Job:
-    """Let a simulated crowd judge the draft by a job."""
+    """Programs judge a copy of the HITs. Their votes are not stored and cannot be released."""
     if round.state != "draft":
         raise CounterpartError(f"Round {round} is already {round.state}: only a draft is rehearsed.")
     return start_rehearsal(round, **chosen, seed=0, by=by)

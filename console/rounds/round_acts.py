@@ -1,7 +1,5 @@
 """Acts on a round: pause, resume, close, count its votes, and begin its next turn."""
 
-from collections.abc import Sequence
-
 from django import forms
 from django.contrib.auth.models import User
 from django.http import QueryDict
@@ -31,22 +29,14 @@ from mitl.models import Annotator
 round_act = acts_of(Round, "rounds/<slug:name>/", round_or_404, researchers_only)
 
 
-@round_act(
-    "pause",
-    "Pause {}?",
-    offered=lambda round: can_pause(round) and not round.paused_at,
-)
+@round_act("pause", "Pause {}?", offered=lambda round: can_pause(round) and not round.paused_at)
 def round_pause(round: Round, chosen: Chosen, by: User) -> str:
     """No worker gets a new HIT until you resume the round. Workers who have a HIT go on."""
     pause_round(round, actor=by.get_username())
     return f"Round {round} is paused."
 
 
-@round_act(
-    "resume",
-    "Resume {}?",
-    offered=lambda round: can_pause(round) and bool(pauses_of([round])[round.pk]),
-)
+@round_act("resume", "Resume {}?", offered=lambda round: can_pause(round) and bool(pauses_of([round])[round.pk]))
 def round_resume(round: Round, chosen: Chosen, by: User) -> str:
     """HITs are given out again."""
     resume_round(round, actor=by.get_username())
@@ -56,7 +46,6 @@ def round_resume(round: Round, chosen: Chosen, by: User) -> str:
 def _effect_of_closing(round: Round) -> list[str]:
     """Return what follows from closing the round, and how many workers still judge."""
     standing = standing_of(round)
-    judging = standing.work["leased"]
     sentences = [
         "The draft was judged elsewhere. Once closed, it cannot be published any more."
         if round.state == "draft"
@@ -65,20 +54,14 @@ def _effect_of_closing(round: Round) -> list[str]:
     ]
     if not standing.is_complete:
         sentences.append("Seats that stay empty are missing for good: a version includes the round only as unfinished.")
-    if judging:
+    if judging := standing.work["leased"]:
         sentences.append(f"{counted(judging, 'worker is', 'workers are')} judging now and may still submit.")
     if is_on_platform(round):
         sentences.append("Its postings end. Accepted HITs may still be submitted, and are stored and paid.")
     return sentences
 
 
-@round_act(
-    "close",
-    "Close {}?",
-    button="Close the round",
-    asks=_effect_of_closing,
-    offered=can_close,
-)
+@round_act("close", "Close {}?", button="Close the round", asks=_effect_of_closing, offered=can_close)
 def round_close(round: Round, chosen: Chosen, by: User) -> Landing | Job:
     """Close a round, as a job if it is on a platform. Its page then leads to the release."""
     if is_on_platform(round):
@@ -97,7 +80,6 @@ def is_judged(round: Round) -> bool:
     "aggregate",
     "Count the votes of {}",
     label="Count the votes",
-    button="Count the votes",
     form=lambda data, round: AggregateForm(data),
     offered=is_judged,
     template="console/rounds/aggregate.html",
@@ -118,23 +100,13 @@ class TurnForm(ParametersForm):
         versions = round.versions.order_by("-released_at", "-pk")
         newest = forms.ModelChoiceField(versions, required=False, empty_label=f"The newest: {versions.first()}")
         choose(self, "beyond", newest)
-        annotators = forms.ModelMultipleChoiceField(
-            Annotator.objects.all(), required=False, widget=forms.CheckboxSelectMultiple
-        )
+        boxes = forms.CheckboxSelectMultiple
+        annotators = forms.ModelMultipleChoiceField(Annotator.objects.all(), required=False, widget=boxes)
         choose(self, "annotators", annotators)
 
     def clean(self) -> dict[str, object]:
         super().clean()
         return self.chosen()
-
-
-def _effect_of_turn(round: Round) -> Sequence[str]:
-    return [
-        "What people judged for the version teaches the annotators: embeddings move towards verified matches and away "
-        f"from rejected pairs. They search again for {round.pool.sample}, and the pairs that the version does not have "
-        "become a new round: an audit of random queries, then likely matches.",
-        "It is designed and paid as this one, and stays a draft until you publish it.",
-    ]
 
 
 @round_act(
@@ -143,10 +115,12 @@ def _effect_of_turn(round: Round) -> Sequence[str]:
     label="Next turn",
     button="Plan the turn",
     form=lambda data, round: TurnForm(data, round=round),
-    asks=_effect_of_turn,
     offered=lambda round: is_judged(round) and task_type_of(round).group == 1 and round.versions.exists(),
 )
 def round_turn(round: Round, chosen: Chosen, by: User) -> Job:
-    """Train annotators, search, pool and pack by a job."""
+    """What people judged for the version teaches the annotators: embeddings move towards verified matches and away from
+    rejected pairs. They search again for the same queries, and the pairs that the version does not have become a new
+    round: an audit of random queries, then likely matches. It is designed and paid as this one, and stays a draft
+    until you publish it."""
     version_of(round)
     return start_turn(TurnParameters(round=round.name, **chosen), by=by)

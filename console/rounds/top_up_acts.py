@@ -3,6 +3,7 @@ audit, and further votes on doubtful pairs or on pairs drawn at random."""
 
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from functools import partial
 from typing import Any, cast
 
 from django import forms
@@ -10,12 +11,10 @@ from django.contrib.auth.models import User
 from django.http import QueryDict
 
 from annotation.money.ledger import balance_of
-from console.acts import Chosen, Landing, Shown, act
-from console.permissions import researchers_only
+from console.acts import Chosen, Landing, Shown
 from console.places import page_of
 from console.rounds.figures import worth_of
-from console.rounds.round_acts import is_judged
-from console.rounds.schemas import round_or_404
+from console.rounds.round_acts import is_judged, round_act
 from console.templatetags.console import dollars
 from core.text import counted
 from evaluation.asking.judging_again import FurtherVotes, FurtherVotesAct, JudgeAgain, JudgeTwice
@@ -82,22 +81,18 @@ def _costs(round: Round, planned: PlannedTopUp) -> list[tuple[str, str]]:
     return [("Pairs", f"{planned.pairs:,}"), ("HITs", f"{planned.plan.n_hits:,}{seats}"), ("Cost", left)]
 
 
-@act(
-    "rounds/<slug:name>/add/",
-    round_or_404,
-    researchers_only,
+@round_act(
+    "add",
+    "Add HITs to {}",
     label="Add HITs",
-    question="Add HITs to {}",
     button="Show the cost",
     form=lambda data, round: TopUpForm(data, round=round),
     asks=_effect_of_adding,
     shows=_shown_top_up,
     offered=takes_hits,
-    menu=Round,
     template="console/rounds/top_up.html",
 )
 def round_add(round: Round, chosen: Chosen, by: User) -> Landing:
-    """Add the HITs that were shown."""
     planned = chosen["plan"]
     add_planned(planned, actor=by.get_username())
     return Landing(f"{counted(planned.plan.n_hits, 'HIT')} added to round {round}.", page_of(round))
@@ -137,6 +132,15 @@ def _can_vote_again(round: Round) -> bool:
     return takes_hits(round) and is_judged(round)
 
 
+votes_act = partial(
+    round_act,
+    button="Show the order",
+    shows=_shown_votes,
+    offered=_can_vote_again,
+    template="console/rounds/top_up.html",
+)
+
+
 def _order(round: Round, chosen: Chosen, by: User) -> Landing:
     planned = chosen["plan"]
     add_planned(planned, actor=by.get_username())
@@ -144,45 +148,15 @@ def _order(round: Round, chosen: Chosen, by: User) -> Landing:
     return Landing(f"{n_votes} ordered for round {round}. Count its votes again once they are in.", page_of(round))
 
 
-@act(
-    "rounds/<slug:name>/again/",
-    round_or_404,
-    researchers_only,
-    label="Judge again",
-    question="Judge pairs of {} again",
-    button="Show the order",
-    form=_form_of(JudgeAgain),
-    asks=lambda round: [
-        "Doubtful pairs get further votes, from workers who have not judged them, in HITs with controls of their own: "
-        "those whose verdicts the votes are expected to correct for the budget."
-    ],
-    shows=_shown_votes,
-    offered=_can_vote_again,
-    menu=Round,
-    template="console/rounds/top_up.html",
-)
+@votes_act("again", "Judge pairs of {} again", label="Judge again", form=_form_of(JudgeAgain))
 def round_again(round: Round, chosen: Chosen, by: User) -> Landing:
-    """Order further votes on doubtful pairs."""
+    """Doubtful pairs get further votes, from workers who have not judged them, in HITs with controls of their own:
+    those whose verdicts the votes are expected to correct for the budget."""
     return _order(round, chosen, by)
 
 
-@act(
-    "rounds/<slug:name>/twice/",
-    round_or_404,
-    researchers_only,
-    label="Judge a sample twice",
-    question="Judge a sample of {} twice",
-    button="Show the order",
-    form=_form_of(JudgeTwice),
-    asks=lambda round: [
-        "Pairs with one vote, drawn at random, get a second vote from other workers: they measure how sure the "
-        "verdicts of one vote are."
-    ],
-    shows=_shown_votes,
-    offered=_can_vote_again,
-    menu=Round,
-    template="console/rounds/top_up.html",
-)
+@votes_act("twice", "Judge a sample of {} twice", label="Judge a sample twice", form=_form_of(JudgeTwice))
 def round_twice(round: Round, chosen: Chosen, by: User) -> Landing:
-    """Order a second vote on pairs drawn at random."""
+    """Pairs with one vote, drawn at random, get a second vote from other workers: they measure how sure the verdicts of
+    one vote are."""
     return _order(round, chosen, by)

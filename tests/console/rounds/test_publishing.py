@@ -178,7 +178,7 @@ def test_the_browser_pool_shows_the_wage_before_publishing_and_holds_to_the_floo
     terms = researcher.get("/rounds/draft/publish/").context["terms"]
     assert (terms.minutes, terms.hourly, terms.fair) == ("5–10", "$3.90–7.80", Decimal("2.50"))
     refused = researcher.post("/rounds/draft/publish/", {"expected_minutes": "6"})
-    assert (refused.status_code, "1.50" in refused.context["trouble"]) == (409, True)
+    assert (refused.status_code, "1.50" in refused.context["form"].errors["__all__"][0]) == (409, True)
     assert researcher.post("/rounds/draft/publish/", {"expected_minutes": "2.5"}).url == "/rounds/draft/"
     assert Round.objects.get(name="draft").expected_seconds == 150
 
@@ -186,7 +186,7 @@ def test_the_browser_pool_shows_the_wage_before_publishing_and_holds_to_the_floo
 def test_a_usual_wage_below_the_floor_needs_the_tick_of_an_admin(researcher, releaser, draft):
     for client, fields in ((researcher, {"below_floor": "on"}), (releaser, {})):
         refused = client.post("/rounds/draft/publish/", fields)
-        assert (refused.status_code, "$2.50" in refused.context["trouble"]) == (409, True)
+        assert (refused.status_code, "$2.50" in refused.context["form"].errors["__all__"][0]) == (409, True)
     assert Round.objects.get(name="draft").state == "draft"
     assert releaser.post("/rounds/draft/publish/", {"below_floor": "on"}).url == "/rounds/draft/"
 
