@@ -9,7 +9,6 @@ from django.contrib.auth.tokens import default_token_generator
 from django.core.cache import cache
 from django.core.mail import send_mail
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
@@ -33,61 +32,50 @@ def is_operator(person: User) -> bool:
     return person.is_superuser or person.is_staff
 
 
-def people() -> QuerySet[User]:
-    """Return all accounts with their roles, active ones first."""
-    return User.objects.prefetch_related("groups").order_by("-is_active", "username")
-
-
 def invite(username: str, *, email: str, roles: Sequence[str], by: User) -> User:
     """Make an account without a password; its owner sets one by ``password_link``.
 
     Raises CounterpartError for a name that another account has, and if ``by`` is not an admin any more.
     """
+    taken = CounterpartError(f"The account {username} exists already. Choose another name.")
     try:
         with transaction.atomic():
             _check_admin(by)
-            person = User(username=username, email=email)
-            person.set_unusable_password()
-            person.save()
+            if User.objects.filter(username__iexact=username).exists():
+                raise taken
+            person = User.objects.create_user(username, email)  # without a password
             person.groups.set(Group.objects.filter(name__in=roles))
             record("invited", person, actor=by.get_username(), roles=list(roles))
     except IntegrityError as error:
-        raise CounterpartError(f"The account {username} exists already. Choose another name.") from error
+        raise taken from error
     return person
 
 
-def set_roles(person: User, roles: Sequence[str], *, by: User) -> bool:
-    """Give a person these roles and no others; return whether that changed anything. Raises as ``set_active`` does."""
-    with transaction.atomic():
-        held = roles_of(_locked(person, by))
-        wanted = [role for role in ROLES if role in roles]
-        if held == wanted:
-            return False
-        person.groups.remove(*Group.objects.filter(name__in=ROLES).exclude(name__in=wanted))
-        person.groups.add(*Group.objects.filter(name__in=wanted))
-        record("roles changed", person, actor=by.get_username(), before=held, roles=wanted)
-    return True
-
-
-def set_active(person: User, active: bool, *, by: User) -> bool:
-    """Let a person log in, or log them out at once and for good; return whether that changed anything.
+def change(person: User, *, roles: Sequence[str], active: bool, by: User) -> bool:
+    """Give a person these roles and no others, and let them log in, or log them out at once and for good; return
+    whether that changed anything.
 
     Raises CounterpartError for the own account of ``by``, so that an admin is always left, for accounts that were
     made on the server, and if ``by`` is not an admin any more.
     """
     with transaction.atomic():
-        _locked(person, by)
-        changed = User.objects.filter(pk=person.pk, is_active=not active).update(is_active=active)
-        if changed:
+        held = roles_of(_locked(person, by))
+        wanted = [role for role in ROLES if role in roles]
+        if held != wanted:
+            person.groups.remove(*Group.objects.filter(name__in=ROLES).exclude(name__in=wanted))
+            person.groups.add(*Group.objects.filter(name__in=wanted))
+            record("roles changed", person, actor=by.get_username(), before=held, roles=wanted)
+        switched = User.objects.filter(pk=person.pk, is_active=not active).update(is_active=active)
+        if switched:
             record("activated" if active else "deactivated", person, actor=by.get_username())
-    return bool(changed)
+    return bool(switched) or held != wanted
 
 
 def password_link(person: User, *, by: User) -> str:
     """Return an address where the person sets a password, once, within PASSWORD_RESET_TIMEOUT. Their present password
     is valid until they use it (``use_link``).
 
-    Raises as ``set_active`` does, and for an account that is not active.
+    Raises as ``change`` does, and for an account that is not active.
     """
     with transaction.atomic():
         fresh = _locked(person, by)

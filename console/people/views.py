@@ -14,8 +14,8 @@ from django.contrib.auth.views import (
     PasswordResetConfirmView,
     PasswordResetView,
 )
+from django.contrib.messages.views import SuccessMessageMixin
 from django.db import transaction
-from django.forms import Form
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
@@ -24,17 +24,7 @@ from django.views.decorators.cache import never_cache
 
 from console.jobs import mail_forgotten
 from console.pagination import page_of
-from console.people.staff import (
-    invite,
-    is_operator,
-    mail_link,
-    password_link,
-    people,
-    roles_of,
-    set_active,
-    set_roles,
-    use_link,
-)
+from console.people.staff import change, invite, is_operator, mail_link, password_link, roles_of, use_link
 from console.permissions import ADMIN, RESEARCHER, REVIEWER, StaffRequest, admins_only
 from console.refusals import refusals_as_messages, refusals_in
 from core.events import record
@@ -76,23 +66,16 @@ class InviteForm(RolesForm):
     email = forms.EmailField(required=False, label="E-mail address", help_text="Only to send them their links.")
     field_order = ("username", "email", "roles")
 
-    def clean_username(self) -> Any:
-        name = self.cleaned_data["username"]
-        if User.objects.filter(username__iexact=name).exists():
-            raise forms.ValidationError(f"The account {name} exists already. Choose another name.")
-        return name
-
 
 @admins_only.fills
 def staff(request: StaffRequest) -> HttpResponse:
     """List all accounts; on POST invite a person and show their link."""
-    form = InviteForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        chosen = form.cleaned_data
+    form = InviteForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
         with refusals_in(form):
-            invited = invite(chosen["username"], email=chosen["email"], roles=chosen["roles"], by=request.user)
-            return _show_link(request, invited)
-    page = page_of(request, people())
+            return _show_link(request, invite(**form.cleaned_data, by=request.user))
+    # Active accounts first.
+    page = page_of(request, User.objects.prefetch_related("groups").order_by("-is_active", "username"))
     context = {"rows": page, "lines": [(one, roles_of(one)) for one in page], "form": form}
     return render(request, "console/people/staff.html", context, status=422 if form.errors else 200)
 
@@ -111,10 +94,9 @@ def person(request: StaffRequest, user_id: int) -> HttpResponse:
     found = get_object_or_404(User, pk=user_id)
     held = {"roles": roles_of(found), "active": found.is_active}
     form = PersonForm(request.POST if request.method == "POST" else None, initial=held)
-    if request.method == "POST" and form.is_valid():
-        with refusals_in(form), transaction.atomic():
-            changed = set_roles(found, form.cleaned_data["roles"], by=request.user)
-            if set_active(found, form.cleaned_data["active"], by=request.user) or changed:
+    if form.is_valid():
+        with refusals_in(form):
+            if change(found, **form.cleaned_data, by=request.user):
                 messages.success(request, f"The account {found} is changed.")
             return redirect("staff")
     fixed = is_operator(found) or found.pk == request.user.pk
@@ -141,12 +123,12 @@ def _show_link(request: StaffRequest, found: User) -> HttpResponse:
     return response
 
 
-class _Recorded:
+class _Recorded(SuccessMessageMixin):
     """A password view that leaves an event."""
 
     def form_valid(self, form: Any) -> HttpResponse:
         with transaction.atomic():
-            response: HttpResponse = super().form_valid(form)  # type: ignore[misc]
+            response = super().form_valid(form)
             record("password set", form.user, actor=form.user.get_username())
         return response
 
@@ -159,6 +141,7 @@ class SetPassword(_Recorded, PasswordResetConfirmView):
 
     template_name = "console/people/password_set.html"
     success_url = reverse_lazy("login")
+    success_message = "Your password is set. Log in with it."
 
     def dispatch(self, *args: Any, **kwargs: Any) -> HttpResponseBase:
         person = self.get_user(kwargs["uidb64"])
@@ -170,11 +153,6 @@ class SetPassword(_Recorded, PasswordResetConfirmView):
             self.request.session[INTERNAL_RESET_SESSION_TOKEN] = token
             return redirect("password_set", kwargs["uidb64"], self.reset_url_token)
         return super().dispatch(*args, **kwargs)
-
-    def form_valid(self, form: Form) -> HttpResponse:
-        response = super().form_valid(form)
-        messages.success(self.request, "Your password is set. Log in with it.")
-        return response
 
 
 FORGOTTEN = Throttle("PASSWORD_MAILS_PER_HOUR")
@@ -207,11 +185,7 @@ class ChangePassword(_Recorded, PasswordChangeView):
 
     template_name = "console/people/password.html"
     success_url = reverse_lazy("home")
-
-    def form_valid(self, form: Form) -> HttpResponse:
-        response = super().form_valid(form)
-        messages.success(self.request, "Your password is changed. You are logged out everywhere else.")
-        return response
+    success_message = "Your password is changed. You are logged out everywhere else."
 
 
 log_in = LoginView.as_view(

@@ -10,7 +10,7 @@ from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
 from console.api.access_tokens import make_token, revoke_token
-from console.people.staff import set_roles
+from console.people.staff import change
 from core.errors import CounterpartError
 from core.models import Job
 from core.work import jobs
@@ -167,7 +167,7 @@ def job(author) -> Job:
 
 
 def lose_role(author: User) -> None:
-    set_roles(author, [], by=User.objects.create_superuser("root"))
+    change(author, roles=[], active=True, by=User.objects.create_superuser("root"))
 
 
 def expire(author: User) -> None:
