@@ -1,23 +1,16 @@
 """The jobs behind pages: charts, trust in a version, parts of rounds' pages, and mail with a link to set a password."""
 
-from celery import shared_task
 from django.contrib.auth.models import User
 
 from console import upload_jobs  # noqa: F401  a worker finds the jobs of uploads here
 from console.charts import chart_jobs  # noqa: F401  and those of charts
-from console.people import staff
+from console.people import staff  # noqa: F401  and the mail with a link to set a password
 from console.trust.trust_figures import measure_trust
 from core.errors import CounterpartError
 from core.models import Job
 from core.work.jobs import JobProgress, job, open_once
 from dataset.models import Version
 from evaluation.scores.scoring import evaluate_version
-
-
-@shared_task(name="console.tasks.mail_forgotten", ignore_result=True)
-def mail_forgotten(email: str) -> None:
-    """Mail a password link to the account with this address. Not a job: it would show whether there is an account."""
-    staff.mail_forgotten(email)
 
 
 @job("console.tasks.trust", needs=("hits.launch_round",))

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from decimal import Decimal
+from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
@@ -88,6 +89,7 @@ class Rejection(WantsCall):
     dropped_at = models.DateTimeField(null=True, help_text="Given up before it held, or reversed after.")
 
     free_text = ("reason", "evidence")
+    PROPOSED: ClassVar = Q(dropped_at=None, needs_second=True, seconded_at=None)
 
     class Meta:
         ordering = ["id"]

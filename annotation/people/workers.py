@@ -1,7 +1,8 @@
 """Who works: the pseudonym behind a platform's id, and their consent."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 from django.db import IntegrityError, transaction
 from django.db.models import F
@@ -13,6 +14,8 @@ from core.errors import CounterpartError
 from core.events import record
 from core.text import check_words
 from hits.models import Round
+
+Row = TypeVar("Row")
 
 
 def actor_of(worker: Worker) -> str:
@@ -121,3 +124,9 @@ def mask_workers(texts: Sequence[str]) -> list[str]:
     known = WorkerIdentity.objects.filter(external_id__in=words) if words else WorkerIdentity.objects.none()
     names = {one.external_id: one.worker.pseudonym for one in known.select_related("worker")}
     return [WORD.sub(lambda found: names.get(found[0], found[0]), text) for text in texts]
+
+
+def with_masked(rows: Iterable[Row], text: str) -> list[tuple[Row, str]]:
+    """Return the rows, each with the text of its field masked as by ``mask_workers``."""
+    found = list(rows)
+    return list(zip(found, mask_workers([getattr(row, text) for row in found]), strict=True))

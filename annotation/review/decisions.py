@@ -187,7 +187,7 @@ def second(rejection: Rejection, *, by: User) -> Rejection:
         raise CounterpartError(f"You proposed the {rejection}; another person has to agree to it.")
     with transaction.atomic():
         current = for_ruling(rejection.assignment)
-        waiting = Rejection.objects.filter(pk=rejection.pk, needs_second=True, seconded_at=None, dropped_at=None)
+        waiting = Rejection.objects.filter(Rejection.PROPOSED, pk=rejection.pk)
         if not waiting.update(seconded_by=by, seconded_at=clock.now()):
             raise CounterpartError(f"The {rejection} does not wait for a second person; reload the page.")
         _check_rejection(current, rejection.reason)
@@ -203,7 +203,7 @@ def drop_proposal(rejection: Rejection, *, by: User) -> None:
     Raises CounterpartError for one that holds or was dropped.
     """
     with transaction.atomic():
-        waiting = Rejection.objects.filter(pk=rejection.pk, needs_second=True, seconded_at=None, dropped_at=None)
+        waiting = Rejection.objects.filter(Rejection.PROPOSED, pk=rejection.pk)
         if not waiting.update(dropped_at=clock.now()):
             raise CounterpartError(f"The {rejection} is not a proposal any more; reload the page.")
         record("rejection dropped", rejection.assignment, actor=str(by), rejection=rejection.pk)

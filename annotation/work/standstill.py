@@ -73,9 +73,7 @@ def facts_of(round: Round, *, hits: Collection[int] | None = None, standing: Sta
         standing or standing_of(round),
         balance_of(round),
         pictures=len(missing_pictures(round)),
-        proposed=Rejection.objects.filter(
-            assignment__hit__round=round, dropped_at=None, needs_second=True, seconded_at=None
-        ).count(),
+        proposed=Rejection.objects.filter(Rejection.PROPOSED, assignment__hit__round=round).count(),
         deadline=leases.aggregate(first=Min("deadline"))["first"],
         has_worker=not queue_has_stopped(),
         platform=platforms.postings.holds(round),

@@ -176,7 +176,7 @@ IN_HIT = "hit__round"
 OF_WORK = "assignment__hit__round"
 LAUNCH = "hits.launch_round"
 DECIDE = "annotation.decide_assignment"
-_PROPOSED = Rejection.objects.filter(dropped_at=None, needs_second=True, seconded_at=None)
+_PROPOSED = Rejection.objects.filter(Rejection.PROPOSED)
 _APPEALS = Appeal.objects.filter(answered_at=None)
 _SUSPECTED = Control.objects.filter(state=Control.State.SUSPECTED)
 _FAILED = Outbox.objects.filter(state=Outbox.State.FAILED)

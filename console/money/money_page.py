@@ -30,6 +30,7 @@ from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, payers_only, researchers_only, reviewers_only
 from console.places import follow, show
 from console.refusals import refusals_as_messages
+from console.rounds.round_acts import round_act
 from console.rounds.schemas import round_or_404
 from console.uploads import local_upload
 from core.errors import CounterpartError
@@ -116,18 +117,15 @@ def payments_mark(request: StaffRequest, name: str) -> HttpResponse:
     return redirect("round_money", name)
 
 
-@act(
-    "rounds/<slug:name>/ceiling/",
-    round_or_404,
-    researchers_only,
+@round_act(
+    "ceiling",
+    "How much may {} cost at most?",
     label="Set the ceiling",
-    question="How much may {} cost at most?",
     form=asking(ceiling=forms.CharField(label="US dollars, fees included", max_length=20)),
     offered=lambda round: round.state != "closed",
-    menu=Round,
 )
 def round_ceiling(round: Round, chosen: Chosen, by: User) -> str:
-    """Set the most that the round may cost."""
+    """Rewards, bonuses and fees together stay below it."""
     changed = set_ceiling(round, chosen["ceiling"], actor=by.get_username())
     return f"The ceiling of round {round} is now ${changed.ceiling}."
 
@@ -195,21 +193,17 @@ def _longer(round: Round, chosen: Chosen) -> Shown:
     return Shown(key=key, button=f"Keep {postings}", context={"asks": says})
 
 
-@act(
-    "rounds/<slug:name>/prolong/",
-    on_platform_or_404,
-    researchers_only,
+@round_act(
+    "prolong",
+    "Keep the postings of {} for longer?",
     label="Keep the postings",
-    question="Keep the postings of {} for longer?",
     button="Show the effect",
     form=asking(days=forms.IntegerField(initial=Offer.lifetime_days, label="Days from now until they expire")),
-    asks=lambda round: ["Expired postings are posted again while they have open answer sets; this extends them."],
     shows=_longer,
     offered=lambda round: round.state == "open" and is_on_platform(round),
-    menu=Round,
 )
 def round_prolong(round: Round, chosen: Chosen, by: User) -> str:
-    """Have the platform keep the round's postings."""
+    """Expired postings are posted again while they have open answer sets; this extends them."""
     done = prolong_postings(round, days=chosen["days"], actor=by.get_username())
     stay = counted(done.postings, "posting stays", "postings stay")
     return f"{stay} until {done.until:%-d %b %Y, %H:%M} UTC."

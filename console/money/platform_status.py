@@ -1,12 +1,10 @@
 """A round on its platform as its page shows it: postings, work, calls, money, and how its books compare."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from annotation.models import Assignment
-from annotation.people.workers import mask_workers
+from annotation.people.workers import with_masked
 from core.models import Job
 from core.work.jobs import LIVE
 from crowd import channels, jobs
@@ -30,20 +28,27 @@ def on_platform(round: Round) -> dict[str, Any] | None:
     """Return the status from our database, with a constant number of queries; None for rounds on no platform.
 
     ``whole`` is the open posting of the whole round, where the platform lists one; ``funds`` is the account's balance
-    at the last check and ``to_fund`` what the round may still cost, in US dollars.
+    at the last check and ``to_fund`` what the round may still cost, in US dollars; ``audit`` the latest comparison of
+    the books, and ``comparing`` the unfinished job that compares or repairs them.
     """
     if not is_on_platform(round):
         return None
+    audit: Audit | None = round.audits.first()
+    differences = audit.differences if audit else []
+    compares = Job.objects.filter(task__in=(jobs.audit.name, jobs.repair.name), params__round=round.name)
     return {
         "environment": market_of(round.channel, round.environment),
         "whole": posting_of_whole(round) if round.state == "open" else None,
         "overview": overview_of(round),
         "last_sync": round.syncs.first(),
-        "calls": _with_errors(calls_of(round)[:MOST_CALLS], "error"),
-        "problems": _with_errors(work_to_look_at(round)[:FEW], "problem"),
+        "calls": with_masked(calls_of(round)[:MOST_CALLS], "error"),
+        "problems": with_masked(work_to_look_at(round)[:FEW], "problem"),
         "funds": noted_funds(round),
         "to_fund": still_to_fund(round),
-        "books": _books(round),
+        "audit": audit,
+        "repairable": [row for row in differences if row["repairable"]],
+        "left": [row for row in differences if not row["repairable"]],
+        "comparing": compares.filter(state__in=LIVE).first(),
     }
 
 
@@ -53,22 +58,3 @@ def calls_of(round: Round) -> QuerySet[Outbox]:
     of_no_round = Q(round=None, channel=round.channel, environment=round.environment)
     calls = Outbox.objects.filter(of_no_round | Q(round=round)).exclude(state=Outbox.State.DONE)
     return calls.order_by("state", "created_at")
-
-
-def _with_errors(found: Iterable[Outbox | Assignment], field: str) -> list[tuple[Any, str]]:
-    """Return the rows with their errors, which name no platform ids of workers."""
-    rows = list(found)
-    return list(zip(rows, mask_workers([getattr(row, field) for row in rows]), strict=True))
-
-
-def _books(round: Round) -> dict[str, Any]:
-    """Return the latest comparison with the platform, and the unfinished job that compares or repairs the books."""
-    audit: Audit | None = round.audits.first()
-    rows = audit.differences if audit else []
-    compares = Job.objects.filter(task__in=(jobs.audit.name, jobs.repair.name), params__round=round.name)
-    return {
-        "audit": audit,
-        "repairable": [row for row in rows if row["repairable"]],
-        "left": [row for row in rows if not row["repairable"]],
-        "job": compares.filter(state__in=LIVE).first(),
-    }

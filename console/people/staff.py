@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from celery import shared_task
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import Group, User
@@ -97,16 +98,17 @@ def use_link(person: User) -> str:
     return default_token_generator.make_token(person)
 
 
-def mail_forgotten(email: str) -> int:
-    """Mail a password link to the account with this address, to the address as it is stored, at most one in 15 minutes;
-    return how many were sent. Accounts that are deactivated or were made on the server get none."""
-    sent = 0
+@shared_task(name="console.tasks.mail_forgotten", ignore_result=True)
+def mail_forgotten(email: str) -> None:
+    """Mail a password link to the account with this address, to the address as it is stored, at most one in 15 minutes.
+    Accounts that are deactivated or were made on the server get none.
+
+    Not a job: it would show whether there is an account.
+    """
     for person in User.objects.filter(email__iexact=email, is_active=True, is_superuser=False, is_staff=False):
         if cache.add(f"password-mailed:{person.pk}", True, timeout=MAIL_PAUSE) and mail_link(person, _link_of(person)):
             with transaction.atomic():
                 record("password link mailed", person, actor=person.get_username())
-            sent += 1
-    return sent
 
 
 def mail_link(person: User, link: str) -> bool:

@@ -22,9 +22,17 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse_lazy
 from django.views.decorators.cache import never_cache
 
-from console.jobs import mail_forgotten
 from console.pagination import page_of
-from console.people.staff import change, invite, is_operator, mail_link, password_link, roles_of, use_link
+from console.people.staff import (
+    change,
+    invite,
+    is_operator,
+    mail_forgotten,
+    mail_link,
+    password_link,
+    roles_of,
+    use_link,
+)
 from console.permissions import ADMIN, RESEARCHER, REVIEWER, StaffRequest, admins_only
 from console.refusals import refusals_as_messages, refusals_in
 from core.events import record

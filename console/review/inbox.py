@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, render
 
 from annotation.models import Appeal, Assignment, AssignmentQuerySet, Decision, Rejection, Worker
 from annotation.people.receipts import verify_code
-from annotation.people.workers import mask_workers
+from annotation.people.workers import with_masked
 from annotation.review.decisions import work_to_review
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only
@@ -27,7 +27,6 @@ from dataset.reviews.cases import counts_of, queue_of
 from dataset.secret_controls import has_role, refuse_secret_pairs
 
 WORK = ("assignment__hit__round", "assignment__worker")
-PROPOSED = Q(dropped_at=None, needs_second=True, seconded_at=None)
 SEVERAL = 5
 DECIDED = "decided"  # in the session: the decisions that the person made last
 UNDO = timedelta(minutes=10)  # in which pages offer to undo them
@@ -63,16 +62,17 @@ def inbox(request: StaffRequest) -> HttpResponse:
     numbers = waiting.aggregate(all=Count("pk"), **{key: Count("pk", filter=_has(key)) for key in REASONS})
     shown = waiting.filter(_has(reason)) if reason in REASONS else waiting
     rows = page_of(request, shown.order_by().values("worker").annotate(since=Min("submitted_at")).order_by("since"))
+    lost = Message.objects.exclude(failure="")
     context = {
         "rows": rows,
         "cases": _cases(shown, [row["worker"] for row in rows]),
         "numbers": numbers,
         "reasons": [(key, label, numbers[key]) for key, label in REASONS.items() if numbers[key]],
         "reason": reason,
-        "proposed": Rejection.objects.filter(PROPOSED).select_related(*WORK, "by").order_by("pk"),
+        "proposed": Rejection.objects.filter(Rejection.PROPOSED).select_related(*WORK, "by").order_by("pk"),
         "appeals": Appeal.objects.filter(answered_at=None).select_related(*WORK, "rejection").order_by("pk"),
         "queues": _queues(),
-        "undelivered": _undelivered(),
+        "undelivered": with_masked(lost.select_related("worker").order_by("-pk")[:SEVERAL], "failure"),
         "decided": decided_by(request),
         "sees_controls": has_role(request.user),
         **_checked(request.GET.get("code", "")),
@@ -109,12 +109,6 @@ def _queues() -> list[dict[str, Any]]:
         }
         for row in counts
     ]
-
-
-def _undelivered() -> list[tuple[Message, str]]:
-    """Return the latest messages that no platform could deliver, with the reasons."""
-    rows = list(Message.objects.exclude(failure="").select_related("worker").order_by("-pk")[:SEVERAL])
-    return list(zip(rows, mask_workers([row.failure for row in rows]), strict=True))
 
 
 def _checked(code: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 
 from annotation.judging.links import worker_token
 from annotation.models import Assignment, Exclusion, Payment, Worker
-from annotation.people.workers import mask_workers, renew_links
+from annotation.people.workers import renew_links, with_masked
 from annotation.review.worker_cases import case_of
 from annotation.work.worker_records import current_exclusion, record_of, rounds_of
 from console.charts.plots import stored_rows
@@ -52,7 +52,6 @@ def worker(request: StaffRequest, pseudonym: str) -> HttpResponse:
     round = Round.objects.filter(name=request.GET.get("round", "")).first()
     work = Assignment.objects.without_claims().filter(worker=found).select_related("hit__round", "worker")
     paid = Payment.objects.filter(assignment__worker=found).select_related("round").order_by("-pk")
-    sent = list(found.messages.order_by("-pk")[:MOST])
     context = {
         "in_round": round,
         "record": record_of(found, round),
@@ -65,7 +64,7 @@ def worker(request: StaffRequest, pseudonym: str) -> HttpResponse:
         "exclusions": found.exclusions.exclude(lifted_at=None).order_by("-pk"),
         "rows": page_of(request, (work.filter(hit__round=round) if round else work).order_by("-pk"), size=25),
         "payments": (paid.filter(round=round) if round else paid)[:MOST],
-        "sent": list(zip(sent, mask_workers([one.failure for one in sent]), strict=True)),
+        "sent": with_masked(found.messages.order_by("-pk")[:MOST], "failure"),
     }
     return show(request, "console/workers/worker.html", found, context)
 

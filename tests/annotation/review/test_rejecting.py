@@ -109,7 +109,8 @@ def test_only_the_act_of_rejecting_makes_a_rejection_and_only_a_decision_calls_i
 
 def test_only_staff_and_the_simulated_reviewer_decide_and_the_latter_always_pays():
     callers = calls_in_source("decide(")
-    of_staff = {"console/review/views.py", "annotation/review/worker_cases.py", "dataset/management/commands/review.py"}
+    of_staff = {"annotation/review/worker_cases.py", "dataset/management/commands/review.py"}
+    assert set(calls_in_source("decide_on(")) == {"console/review/views.py"}
     assert set(callers) == {*of_staff, "simulation/simulated_workers.py"}
     assert all("by=person_named(" in call for call in callers["dataset/management/commands/review.py"])
     assert all("paid=True" in call for call in callers["simulation/simulated_workers.py"])

@@ -60,7 +60,7 @@ def test_sync_is_a_job_that_says_what_it_brought(researcher, half_judged, rehear
 
 def test_a_round_on_no_platform_has_no_such_page(releaser, db):
     make_round()
-    for address in ("sync", "audit/start", "audit/repair", "calls/send", "prolong"):
+    for address in ("sync", "audit/start", "audit/repair", "calls/send"):
         assert releaser.post(f"/rounds/round-1/{address}/").status_code == 404, address
     assert not Job.objects.exists()
 
@@ -70,7 +70,7 @@ def test_an_audit_of_two_sides_that_agree_says_so_and_has_nothing_to_confirm(
 ):
     Job.objects.create(title="Audit", task="console.tasks.audit", params={"round": "another"}, state="running")
     answer = researcher.get("/rounds/round-1/money/")
-    assert ("Not compared yet." in answer.text, answer.context["platform"]["books"]["job"]) == (True, None)
+    assert ("Not compared yet." in answer.text, answer.context["platform"]["comparing"]) == (True, None)
     assert press(researcher, commit, "audit/start").message == "No differences."
     assert "No differences." in researcher.get("/rounds/round-1/money/").text
     assert "/audit/repair/" not in researcher.get("/rounds/round-1/money/").text
