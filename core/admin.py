@@ -1,8 +1,10 @@
-"""The base of admin pages for rows that only the application's own functions change."""
+"""Admin pages of rows that only the application's own functions change."""
+
+from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth.models import Group, User
-from django.db.models import Model
+from django.db.models import ForeignKey, Model
 from django.http import HttpRequest
 
 # Roles and passwords change on the page *People* and by commands, which record who did so.
@@ -23,3 +25,13 @@ class ReadOnlyAdmin(admin.ModelAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
+
+    def get_list_select_related(self, request: HttpRequest) -> Any:
+        """Read the rows that columns name with the list; nullable ones too, which Django leaves out by itself."""
+        keys = {field.name for field in self.opts.fields if isinstance(field, ForeignKey)}
+        return self.list_select_related or [name for name in self.list_display if name in keys]
+
+
+def list_rows(model: type[Model], columns: str, **options: Any) -> None:
+    """Add a page that lists the rows of a model with these columns; ``options`` are those of ``ModelAdmin``."""
+    admin.site.register(model, ReadOnlyAdmin, list_display=columns.split(), **options)

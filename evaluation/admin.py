@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 
-from core.admin import ReadOnlyAdmin
+from core.admin import list_rows
 from evaluation.models import Run, Score
 
 
@@ -14,9 +14,4 @@ class ScoresInline(admin.TabularInline):
     extra = 0
 
 
-@admin.register(Run)
-class RunAdmin(ReadOnlyAdmin):
-    list_display = ["model", "collection", "sha256", "created_at"]
-    list_filter = ["collection"]
-    list_select_related = ["collection"]
-    inlines = [ScoresInline]
+list_rows(Run, "model collection sha256 created_at", list_filter=["collection"], inlines=[ScoresInline])
