@@ -68,9 +68,19 @@ def matrix_table(title: str, names: Sequence[str], matrix: NDArray[np.float64], 
     return f"{title}\n{text_table(['', *names], cells)}"
 
 
-def shown(value: float | None, form: str) -> str:
+def shown(value: float | str | None, form: str) -> str:
     """Return a figure in the given format, ``-`` where it is undefined."""
     return "-" if _is_undefined(value) else format(value, form)
+
+
+def cells(row: object, **forms: str) -> list[str]:
+    """Return fields of a row, or attributes of an object, as text in the given formats: ``cells(row, pairs=",")``."""
+    return [shown(row[name] if isinstance(row, Mapping) else getattr(row, name), form) for name, form in forms.items()]
+
+
+def interval_text(row: object, form: str = ".3f") -> str:
+    """Return ``0.125 to 0.500`` of a row's ``low`` and ``high``."""
+    return " to ".join(cells(row, low=form, high=form))
 
 
 def plain(value: Any) -> Any:

@@ -18,7 +18,7 @@ from counterpart_statistics.judged import MATCH, PAIR
 from counterpart_statistics.judged.agreement_rows import Bootstrap, Reference, Scale, between_workers, with_reference
 from dataset.models import Review
 from dataset.versions.merging import MergeTerm, check_sources, parse_merge
-from evaluation.analyses import Findings, plain, shown, text_table
+from evaluation.analyses import Findings, cells, interval_text, plain, shown, text_table
 from evaluation.answered import Answered, AnswersParameters, read_answers
 from hits.models import Control
 from hits.question import Level
@@ -146,13 +146,10 @@ def _text(found: Answered, rows: Sequence[dict[str, Any]], confidence: float) ->
             continue
         lines = [
             [
-                row["of"],
-                row["scale"],
-                row["measure"],
+                *cells(row, of="", scale="", measure=""),
                 "–" if row["reason"] else shown(row["value"], ".3f"),
-                "" if isnan(row["low"]) else f"{row['low']:.3f} to {row['high']:.3f}",
-                f"{row['pairs']:,}",
-                f"{row['judgments']:,}",
+                "" if isnan(row["low"]) else interval_text(row),
+                *cells(row, pairs=",", judgments=","),
             ]
             for row in rows
             if row["with"] == name

@@ -14,7 +14,7 @@ from corpus.models import Match
 from counterpart_statistics.judged import MATCH, PAIR
 from counterpart_statistics.judged.proposal_shares import ALL, found_alone, levels_by_rank, source_coverage
 from dataset.versions.merging import MergeTerm, check_sources, parse_merge
-from evaluation.analyses import Findings, plain, shown, text_table
+from evaluation.analyses import Findings, cells, plain, text_table
 from evaluation.answered import Answered, AnswersParameters, read_answers
 from hits.question import Level
 from mitl.charts.bars import LEVEL_COLOURS, bar_chart
@@ -111,19 +111,9 @@ def _text(
             if row["name"] == annotator and row["direction"] == ALL
         ]
         parts.append(f"{annotator}: levels of its judged proposals, in percent\n{text_table(heads, lines)}")
-    lines = [
-        [
-            row["name"],
-            f"{row['pairs']:,}",
-            f"{row['found']:,}",
-            shown(row["found_share"], ".1%"),
-            f"{row['unique']:,}",
-            shown(row["unique_share"], ".1%"),
-        ]
-        for row in alone
-    ]
+    forms = {"name": "", "pairs": ",", "found": ",", "found_share": ".1%", "unique": ",", "unique_share": ".1%"}
     heads = ["annotator", "judged pairs", "matches", "of all matches", "found by it alone", "alone, of all matches"]
-    parts.append(text_table(heads, lines))
+    parts.append(text_table(heads, [cells(row, **forms) for row in alone]))
     parts.append(_coverage_text(covered))
     return "\n\n".join(parts)
 
@@ -133,8 +123,7 @@ def _coverage_text(covered: Sequence[dict[str, Any]]) -> str:
         [
             Direction(row["direction"]).label,
             f"{row['kind']} {row['name']}",
-            f"{row['positives']:,}",
-            *(shown(row[name], ".1%") for name in ("precision_judged", "precision", "recall")),
+            *cells(row, positives=",", precision_judged=".1%", precision=".1%", recall=".1%"),
         ]
         for row in covered
     ]

@@ -23,7 +23,7 @@ from counterpart_statistics.bias import (
 )
 from counterpart_statistics.judged.judged_lists import JudgedLists
 from dataset.models import Version
-from evaluation.analyses import Findings, plain, shown, text_table
+from evaluation.analyses import Findings, cells, plain, shown, text_table
 from evaluation.judged_versions import JudgedVersionParameters, judged_lists, true_qrels
 from mitl.charts.drawing import Chart
 from mitl.charts.lines import line_chart
@@ -190,9 +190,7 @@ def _sizes_table(bias: Bias) -> str:
 def _left_out_table(bias: Bias) -> str:
     rows = [
         [
-            one.annotator,
-            f"{one.matches:,}",
-            f"{one.unique:,}",
+            *cells(one, annotator="", matches=",", unique=","),
             f"{100 * one.bias:.1f}",
             f"{100 * one.before:.1f} -> {100 * one.after:.1f}",
             f"{one.rank_before} -> {one.rank_after}",

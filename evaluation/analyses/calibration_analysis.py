@@ -11,7 +11,7 @@ from core.text import counted
 from counterpart_statistics.estimation import Calibration, calibration_of
 from counterpart_statistics.estimation.calibration import Bin
 from counterpart_statistics.selection.pooled_queries import WholeQueries
-from evaluation.analyses import Findings, plain, shown, text_table
+from evaluation.analyses import Findings, cells, plain, text_table
 from evaluation.auditing.whole_queries import whole_queries
 from hits.models import Round
 from mitl.charts.drawing import Chart, Key
@@ -22,6 +22,9 @@ from mitl.models import Direction
 HELP = "How far the probabilities of a round's pairs hold, of each annotator and of all: Brier scores, reliability."
 ALL = "all annotators"
 FEW = 60  # queries
+FORMS = {"pairs": ",", "matches": ".1%"} | dict.fromkeys(
+    ("brier", "skill", "error", "level_brier", "level_skill"), ".3f"
+)
 NOTE = (
     "Each query's probabilities are learned from the verdicts on other images. Brier: of a match, level 1 or 2.\n"
     "Skill: 1 is perfect, 0 says no more than the share of matches does. Error: the expected calibration error, the\n"
@@ -110,17 +113,9 @@ def _text(found: Sequence[Calibrated]) -> str:
         head = f"{direction.label}: {counted(queries, 'query', 'queries')} judged whole."
         if queries < FEW:
             head += f" They are few: {FEW} would be enough."
-        parts.append(f"{head}\n{text_table(heads, [_line(one.annotator, one.found) for one in side])}")
+        lines = [[one.annotator, *cells(one.found, **FORMS)] for one in side]
+        parts.append(f"{head}\n{text_table(heads, lines)}")
     return "\n\n".join(parts)
-
-
-def _line(annotator: str, one: Calibration) -> list[str]:
-    return [
-        annotator,
-        f"{one.pairs:,}",
-        shown(one.matches, ".1%"),
-        *(shown(value, ".3f") for value in (one.brier, one.skill, one.error, one.level_brier, one.level_skill)),
-    ]
 
 
 def _chart(round: Round, found: Sequence[Calibrated]) -> Chart:

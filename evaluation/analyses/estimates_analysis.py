@@ -10,7 +10,7 @@ from core.text import counted
 from counterpart_statistics.auditing.model_guards import ModelGuard, example_guards, model_guards
 from counterpart_statistics.auditing.model_scores import WHICH, ModelEstimate, Width, percent
 from counterpart_statistics.auditing.proxy_judges import MachineJudge
-from evaluation.analyses import Findings, plain, shown, text_table
+from evaluation.analyses import Findings, cells, interval_text, plain, text_table
 from evaluation.auditing.estimate_boards import describe_limits
 from evaluation.auditing.round_estimates import (
     EstimateParameters,
@@ -111,7 +111,7 @@ def scores_table(models: Sequence[ModelEstimate], widths: Sequence[Width] = ()) 
             one.model if one.own_asked else f"{one.model} *",
             one.metric,
             f"{one.estimate.value:.3f}",
-            f"{one.estimate.low:.3f} to {one.estimate.high:.3f}" if one.has_interval else "counted",
+            interval_text(one.estimate) if one.has_interval else "counted",
         ]
         for one in models
     ]
@@ -128,10 +128,9 @@ def _guards_text(guards: Sequence[ModelGuard]) -> str:
         "the estimates as far as the audit can show that the two differ. The intervals are for these queries."
     )
     rows = [
-        [one.estimate.model, one.estimate.metric, *(shown(value, ".3f") for value in (one.counted, one.guarded)),
-         f"{one.low:.3f} to {one.high:.3f}"]
+        [*cells(one.estimate, model="", metric=""), *cells(one, counted=".3f", guarded=".3f"), interval_text(one)]
         for one in guards
-    ]  # fmt: skip
+    ]
     table = text_table(["model", "metric", "counted", "guarded", "interval"], rows, left=2)
     examples = (f"{one.estimate.model}, {one.estimate.metric}: {one}" for one in example_guards(guards))
     return "\n".join([head, table, *examples])
@@ -146,18 +145,6 @@ def _judges_text(judges: Sequence[MachineJudge]) -> str:
         "by that of the round of all pairs."
     )
     heads = ["annotator", "kind", "scored", "AUC", "rho2", "without it", "share", "width", "without it"]
-    table = [
-        [
-            judge.annotator,
-            judge.kind,
-            f"{judge.scored:,}",
-            shown(judge.auc, ".3f"),
-            shown(judge.quality, ".3f"),
-            shown(judge.quality_without, ".3f"),
-            shown(judge.share_of_gain, ".0%"),
-            shown(judge.width, ".2f"),
-            shown(judge.width_without, ".2f"),
-        ]
-        for judge in judges
-    ]
-    return f"{head}\n{text_table(heads, table, left=2)}"
+    forms = {"annotator": "", "kind": "", "scored": ",", "auc": ".3f", "quality": ".3f", "quality_without": ".3f"}
+    forms |= {"share_of_gain": ".0%", "width": ".2f", "width_without": ".2f"}
+    return f"{head}\n{text_table(heads, [cells(judge, **forms) for judge in judges], left=2)}"

@@ -16,7 +16,7 @@ from counterpart_statistics.judged import MATCH
 from counterpart_statistics.judged.annotator_signals import what_annotators_say
 from counterpart_statistics.mimicry import FEWEST, LEVEL, Followed, expected_answers, find_followers, others_votes
 from counterpart_statistics.pair_codes import pair_codes
-from evaluation.analyses import Findings, plain, shown, text_table
+from evaluation.analyses import Findings, cells, plain, text_table
 from evaluation.answered import AnswersParameters, read_answers
 from evaluation.auditing.asked_pairs import added_pairs
 from evaluation.auditing.estimation_inputs import load_pooled_queries
@@ -96,17 +96,9 @@ def _text(rows: Sequence[Mapping[str, Any]]) -> str:
     tested = sum(row["result"] != TOO_FEW for row in rows)
     flagged = sum(row["result"] == FLAGGED for row in rows)
     heads = ["worker", "annotator", "by", "answers", "tested", "AUC", "expected", "p", "adjusted p", "result"]
+    forms = {"answers": ",", "tested": ",", "auc": ".2f", "expected_auc": ".2f", "p": ".5f", "adjusted_p": ".5f"}
     table = [
-        [
-            row["worker"],
-            row["annotator"] or "-",
-            row["by"] or "-",
-            f"{row['answers']:,}",
-            f"{row['tested']:,}",
-            *(shown(row[name], ".2f") for name in ("auc", "expected_auc")),
-            *(shown(row[name], ".5f") for name in ("p", "adjusted_p")),
-            row["result"],
-        ]
+        [row["worker"], row["annotator"] or "-", row["by"] or "-", *cells(row, **forms, result="")]
         for row in rows[:SHOWN]
     ]
     more = f"\n... and {len(rows) - SHOWN:,} more workers; --json and --csv list all." if len(rows) > SHOWN else ""

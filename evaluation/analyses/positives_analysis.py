@@ -13,7 +13,7 @@ from corpus.models import Match
 from counterpart_statistics.judged import MATCH
 from dataset.models import Version
 from dataset.versions.version_files import query_ids
-from evaluation.analyses import Findings, text_table
+from evaluation.analyses import Findings, cells, text_table
 from mitl.charts.drawing import Chart
 from mitl.charts.lines import line_chart
 from mitl.models import Direction
@@ -67,10 +67,8 @@ def _text(rows: list[dict[str, Any]]) -> str:
     for direction in Direction:
         for source in dict.fromkeys(row["source"] for row in rows if row["direction"] == direction.value):
             theirs = [row for row in rows if (row["direction"], row["source"]) == (direction.value, source)]
-            lines = [
-                [f"{row['positives']:,}", f"{row['queries']:,}", f"{row['at_least']:,}", f"{row['share_at_least']:.1%}"]
-                for row in theirs[:SHOWN]
-            ]
+            forms = {"positives": ",", "queries": ",", "at_least": ",", "share_at_least": ".1%"}
+            lines = [cells(row, **forms) for row in theirs[:SHOWN]]
             more = f"\n... up to {theirs[-1]['positives']:,}; --json and --csv list all." if theirs[SHOWN:] else ""
             table = text_table(["positives", "queries", "at least", "of all"], lines, left=0)
             parts.append(f"{direction.label}: {source}\n{table}{more}")

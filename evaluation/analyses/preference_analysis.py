@@ -10,7 +10,7 @@ from core.errors import CounterpartError
 from core.parameters import POSITIONAL, Parameters
 from core.progress import Progress
 from counterpart_statistics.preference import bradley_terry_intervals
-from evaluation.analyses import Findings, shown, text_table
+from evaluation.analyses import Findings, cells, text_table
 from evaluation.answered import round_of_task
 from hits.models import Round
 from hits.task_types.ranking_preference import PREFERENCE, SYSTEMS
@@ -71,7 +71,7 @@ def _table(rows: list[dict[str, Any]]) -> str:
     lines = [
         [
             f"{row['system']}: {row['meaning']}",
-            *(shown(row[name], ".2f") for name in ("strength", "low", "high")),
+            *cells(row, strength=".2f", low=".2f", high=".2f"),
             *(str(row[f"preferred to {name}"]) for name in SYSTEMS),
         ]
         for row in rows

@@ -9,7 +9,7 @@ from core.parameters import POSITIONAL, Option, Parameters, choices
 from core.progress import Progress
 from corpus.models import Collection, Match
 from counterpart_statistics.correlation import Multiplicity, multiplicity
-from evaluation.analyses import Findings, text_table
+from evaluation.analyses import Findings, cells, text_table
 from mitl.charts.drawing import Chart
 from mitl.charts.lines import level_chart
 from mitl.item_uncertainty import count_positives, measure_uncertainty
@@ -57,7 +57,7 @@ def analyse(parameters: UncertaintyParameters, *, progress: Progress) -> Finding
 
 
 def _table(name: str, side: Multiplicity) -> str:
-    rows = [[f"{level.positives:,}", f"{level.items:,}", f"{level.uncertainty:.4f}"] for level in side.levels[:ROWS]]
+    rows = [cells(level, positives=",", items=",", uncertainty=".4f") for level in side.levels[:ROWS]]
     more = len(side.levels) - ROWS
     lines = [
         f"{name}: tau-b of uncertainty with the number of matches {side.tau_b:.3f}",

@@ -16,7 +16,7 @@ from core.seeds import SeedField
 from core.text import counted
 from counterpart_statistics.aggregation import METHODS, Method
 from counterpart_statistics.judged.worker_table import table_by_hits, worker_table
-from evaluation.analyses import Findings, plain, shown, text_table
+from evaluation.analyses import Findings, cells, plain, text_table
 from evaluation.answered import Answered, AnswersParameters, read_answers
 from mitl.charts.bars import bar_chart
 from mitl.charts.drawing import Chart
@@ -84,28 +84,16 @@ def _signal_lines(signals: Sequence[dict[str, Any]]) -> str:
 
 
 def _text(found: Answered, buckets: pd.DataFrame, table: pd.DataFrame, method: str) -> str:
-    per_bucket = [
-        [
-            row["hits_per_worker"],
-            *(f"{row[name]:,}" for name in ("workers", "submitted", "accepted", "excluded")),
-            shown(row["rejected"], ",.0f"),
-            *(shown(row[name], ".1%") for name in ("accepted_share", "rejected_share", "controls_right")),
-            shown(row["seconds_per_pair"], ".1f"),
-        ]
-        for row in buckets.to_dict("records")
-    ]
+    forms = {"hits_per_worker": "", "workers": ",", "submitted": ",", "accepted": ",", "excluded": ","}
+    forms |= {"rejected": ",.0f", "accepted_share": ".1%", "rejected_share": ".1%", "controls_right": ".1%"}
+    per_bucket = [cells(row, **forms, seconds_per_pair=".1f") for row in buckets.to_dict("records")]
     heads = ["HITs a worker", "workers", "submitted", "accepted", "excluded", "rejected"]
     shares = ["accepted share", "rejected share", "controls right", "seconds a pair"]
     each = [
         [
-            str(row["worker"]),
-            f"{row['hits']:,}",
-            shown(row["accepted_share"], ".1%"),
-            shown(row["rejected_share"], ".1%"),
-            f"{shown(row['controls_right'], '.1%')} of {row['controls']:,}",
-            shown(row["agreement"], ".1%"),
-            shown(row["reliability"], ".1%"),
-            shown(row["seconds_per_pair"], ".1f"),
+            *cells(row, worker="", hits=",", accepted_share=".1%", rejected_share=".1%"),
+            " of ".join(cells(row, controls_right=".1%", controls=",")),
+            *cells(row, agreement=".1%", reliability=".1%", seconds_per_pair=".1f"),
         ]
         for row in table.head(SHOWN).to_dict("records")
     ]
