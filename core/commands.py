@@ -23,6 +23,14 @@ from core.text import COLUMNS, text_table
 WRONG_OPTIONS = 2  # the exit code, as of argparse
 
 
+Argument = tuple[tuple[str, ...], dict[str, Any]]
+
+
+def argument(*names: str, **described: Any) -> Argument:
+    """Return one of the ``arguments`` of a command, declared as ``ArgumentParser.add_argument`` takes it."""
+    return names, described
+
+
 class OwnOptions(DjangoHelpFormatter):
     """Keeps lines, and hides in --help the one option of Django's that ``suppressed_base_arguments`` cannot hide."""
 
@@ -40,13 +48,14 @@ class ActCommand(BaseCommand):
     A subclass defines ``act(**options)``, which returns the text to print; ``progress`` is among the options. If it
     sets ``figures``, ``act`` may also return a dict of figures and lists of rows: printed as ``name: value`` lines with
     labels and units, or by key as JSON with ``--json``. If it sets ``parameters``, their options are the command's, and
-    ``act`` gets an instance of them as ``parameters``. ``step`` is one of ``command_help.STEPS``: ``manage.py help``
-    lists it there.
+    ``act`` gets an instance of them as ``parameters``; its ``arguments`` come after them. ``step`` is one of
+    ``command_help.STEPS``: ``manage.py help`` lists it there.
     """
 
     step: ClassVar[str] = "site"
     figures = False
     parameters: ClassVar[type[Parameters] | None] = None
+    arguments: ClassVar[Sequence[Argument]] = ()
     requires_migrations_checks = True
     requires_system_checks: tuple[str, ...] = ("settings",)  # those of the addresses import every page
     suppressed_base_arguments = DjangoHelpFormatter.show_last  # Django's own options, half of all: still accepted
@@ -72,6 +81,8 @@ class ActCommand(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         if self.parameters:
             self.parameters.add_options(parser)
+        for names, described in self.arguments:
+            parser.add_argument(*names, **described)
 
     def act(self, *args: Any, **options: Any) -> str | dict[str, Any]:
         raise NotImplementedError(f"{type(self).__module__} has no act")

@@ -1,19 +1,17 @@
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from annotation.people.erasure import check_forgettable, forget_worker
-from core.commands import ActCommand, ask
+from core.commands import ActCommand, argument, ask
 from core.text import counted
 
 
 class Command(ActCommand):
     step = "site"
     help = "Delete the platform ids of a worker for ever. Judgments stay, under the pseudonym."
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("id", help="the worker's pseudonym")
-        parser.add_argument("--yes", action="store_true", help="do not ask first")
+    arguments = (
+        argument("id", help="the worker's pseudonym"),
+        argument("--yes", action="store_true", help="do not ask first"),
+    )
 
     def act(self, **options: Any) -> str:
         pseudonym = options["id"]

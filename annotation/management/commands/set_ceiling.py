@@ -1,8 +1,7 @@
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from annotation.money.budget import set_ceiling
+from core.commands import argument
 from hits.models import Round
 from hits.round_commands import RoundCommand
 
@@ -10,10 +9,7 @@ from hits.round_commands import RoundCommand
 class Command(RoundCommand):
     step = "crowd"
     help = "Set the most that a round may cost, fees included. Not below what is paid, owed, held or at work."
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        super().add_arguments(parser)
-        parser.add_argument("ceiling", help="US dollars")
+    arguments = (argument("ceiling", help="US dollars"),)
 
     def act(self, *, round: Round, **options: Any) -> str:
         round = set_ceiling(round, options["ceiling"], actor="set_ceiling")

@@ -1,18 +1,14 @@
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from annotation.people.receipts import verify_code
-from core.commands import ActCommand
+from core.commands import ActCommand, argument
 
 
 class Command(ActCommand):
     step = "site"
     help = "Check a receipt or completion code that a worker shows: what it proves."
     figures = True
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("code", help="as the worker copied it; capitals and spaces do not matter")
+    arguments = (argument("code", help="as the worker copied it; capitals and spaces do not matter"),)
 
     def act(self, **options: Any) -> dict[str, Any]:
         proof = verify_code(options["code"])

@@ -3,21 +3,17 @@ from functools import reduce
 from operator import getitem
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from console.inventory import counts, listed
 from console.inventory_rows import THINGS
 from console.things import Figures
-from core.commands import ActCommand, rows_table
+from core.commands import ActCommand, argument, rows_table
 
 
 class Command(ActCommand):
     step = "collection"
     help = "List what there is: all things of a kind with their states, or how many there are of each kind."
     figures = True
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("things", nargs="?", choices=THINGS, metavar="THINGS", help=", ".join(THINGS))
+    arguments = (argument("things", nargs="?", choices=THINGS, metavar="THINGS", help=", ".join(THINGS)),)
 
     def act(self, **options: Any) -> str | dict[str, Any]:
         things = options["things"]

@@ -1,9 +1,7 @@
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from console.inventory import check_removable, find, remove
-from core.commands import ActCommand, ask
+from core.commands import ActCommand, argument, ask
 from corpus.batches import contents_of
 
 
@@ -15,10 +13,10 @@ class Command(ActCommand):
         "lists them. Asks before it takes anything back."
     )
     figures = True
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("batch", metavar="BATCH", help="name of the import, such as coco-2")
-        parser.add_argument("--yes", action="store_true", help="do not ask")
+    arguments = (
+        argument("batch", metavar="BATCH", help="name of the import, such as coco-2"),
+        argument("--yes", action="store_true", help="do not ask"),
+    )
 
     def act(self, **options: Any) -> dict[str, Any]:
         name = options["batch"]

@@ -1,10 +1,9 @@
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandParser
 from django.template.defaultfilters import filesizeformat
 
-from core.commands import ActCommand
+from core.commands import ActCommand, argument
 from core.files.backup import back_up
 from core.progress import TerminalBar
 
@@ -12,9 +11,7 @@ from core.progress import TerminalBar
 class Command(ActCommand):
     step = "site"
     help = "Write the database, the stored files and the secret keys to one file. The site may be in use meanwhile."
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("file", type=Path, help="the backup to write; it must not exist")
+    arguments = (argument("file", type=Path, help="the backup to write; it must not exist"),)
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
         written = back_up(options["file"], progress=progress)

@@ -1,9 +1,7 @@
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandParser
-
-from core.commands import ActCommand, ask
+from core.commands import ActCommand, argument, ask
 from core.files.backup import occupied, restore
 from core.progress import TerminalBar
 from core.text import counted
@@ -13,11 +11,11 @@ class Command(ActCommand):
     step = "site"
     help = "Restore a backup into an empty database and VAR_DIR. Stop the site and the worker first."
     requires_migrations_checks = False
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("file", type=Path, help="a file that backup wrote")
-        parser.add_argument("--replace", action="store_true", help="replace the database and the stored files")
-        parser.add_argument("--yes", action="store_true", help="do not ask before replacing")
+    arguments = (
+        argument("file", type=Path, help="a file that backup wrote"),
+        argument("--replace", action="store_true", help="replace the database and the stored files"),
+        argument("--yes", action="store_true", help="do not ask before replacing"),
+    )
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
         if options["replace"] and not options["yes"] and (found := occupied()):

@@ -2,9 +2,7 @@ import sys
 from dataclasses import asdict
 from typing import Any
 
-from django.core.management.base import CommandParser
-
-from core.commands import ActCommand, ask
+from core.commands import ActCommand, argument, ask
 from core.progress import TerminalBar
 from corpus.collection_parameters import ImportParameters
 from corpus.import_look import look_at
@@ -23,11 +21,10 @@ class Command(ActCommand):
     )
     figures = True
     parameters = ImportParameters
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        super().add_arguments(parser)
-        parser.add_argument("--look", action="store_true", help="show what would be imported, and import nothing")
-        parser.add_argument("--yes", action="store_true", help="import without the look and the question of a terminal")
+    arguments = (
+        argument("--look", action="store_true", help="show what would be imported, and import nothing"),
+        argument("--yes", action="store_true", help="import without the look and the question of a terminal"),
+    )
 
     def act(self, progress: TerminalBar, *, parameters: ImportParameters, **options: Any) -> str | dict[str, Any]:
         wanted = asdict(parameters)

@@ -1,9 +1,8 @@
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from annotation.money.ledger import accounts_of, earners_of, owed_to_simulated
 from annotation.money.wages import timing_of
+from core.commands import argument
 from crowd.calls.funds import costs_of
 from hits.models import Round
 from hits.round_commands import RoundCommand
@@ -18,15 +17,14 @@ class Command(RoundCommand):
         "has paid, and what each worker has earned."
     )
     figures = True
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        super().add_arguments(parser)
-        parser.add_argument(
+    arguments = (
+        argument(
             "--platform",
             action="store_true",
             help="in place of it: what the round costs by its platform's own calculator, what was spent and is "
             "reserved, and what the account has left",
-        )
+        ),
+    )
 
     def act(self, *, round: Round, **options: Any) -> dict[str, Any]:
         if options["platform"]:

@@ -1,9 +1,7 @@
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from annotation.people.workers import mask_workers
-from core.commands import person_named
+from core.commands import argument, person_named
 from core.progress import TerminalBar
 from crowd.calls.outbox import deliver_due
 from crowd.messages import write_to_round
@@ -16,12 +14,11 @@ class Command(RoundCommand):
     step = "crowd"
     help = "Write to all workers who submitted work in a round, through its platform; list those it could not reach."
     figures = True
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        super().add_arguments(parser)
-        parser.add_argument("--subject", required=True, help="the subject, up to 200 characters")
-        parser.add_argument("--text", required=True, help="the message, up to 4,096 characters")
-        parser.add_argument("--by", required=True, metavar="USER", help="the member of staff who writes")
+    arguments = (
+        argument("--subject", required=True, help="the subject, up to 200 characters"),
+        argument("--text", required=True, help="the message, up to 4,096 characters"),
+        argument("--by", required=True, metavar="USER", help="the member of staff who writes"),
+    )
 
     def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> dict[str, Any]:
         by = str(person_named(options["by"]))

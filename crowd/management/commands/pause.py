@@ -1,7 +1,6 @@
 from typing import Any
 
-from django.core.management.base import CommandParser
-
+from core.commands import argument
 from core.progress import TerminalBar
 from crowd.calls.outbox import deliver_due
 from crowd.posting.halts import halts_of
@@ -13,14 +12,13 @@ from hits.round_commands import RoundCommand
 class Command(RoundCommand):
     step = "round"
     help = "Admit no new workers to a round, until --resume. Workers who have a HIT or a platform's session go on."
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        super().add_arguments(parser)
-        parser.add_argument(
+    arguments = (
+        argument(
             "--resume",
             action="store_true",
             help="give out the HITs of a paused round again; on a platform, as soon as one is left for visitors",
-        )
+        ),
+    )
 
     def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> str:
         if options["resume"]:

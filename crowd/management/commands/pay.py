@@ -1,14 +1,12 @@
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from annotation.models import Assignment
 from annotation.money.payments import BonusParameters, owe_bonus
 from annotation.money.payroll import mark_wages, wages_of, write_wages
 from annotation.money.wages import pay_shortfall, shortfall_of
 from core.command_groups import CommandGroup
-from core.commands import ActCommand, person_named
+from core.commands import ActCommand, argument, person_named
 from core.errors import CounterpartError
 from core.progress import TerminalBar
 from core.text import counted
@@ -36,10 +34,7 @@ class Floor(RoundCommand):
         "difference as a bonus, once."
     )
     figures = True
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        super().add_arguments(parser)
-        parser.add_argument("--dry-run", action="store_true", help="only print what it would cost")
+    arguments = (argument("--dry-run", action="store_true", help="only print what it would cost"),)
 
     def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> dict[str, Any]:
         dry = options["dry_run"]
@@ -58,12 +53,11 @@ class Floor(RoundCommand):
 
 class Outage(RoundCommand):
     help = "Pay a worker whose answers were lost by a fault of this site. No vote is counted, and the seat stays open."
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        super().add_arguments(parser)
-        parser.add_argument("work", help="the platform's assignment id; in the browser pool the assignment's number")
-        parser.add_argument("--reason", required=True, help="the fault; recorded in the event log")
-        parser.add_argument("--by", required=True, metavar="USER", help="the member of staff who decides it")
+    arguments = (
+        argument("work", help="the platform's assignment id; in the browser pool the assignment's number"),
+        argument("--reason", required=True, help="the fault; recorded in the event log"),
+        argument("--by", required=True, metavar="USER", help="the member of staff who decides it"),
+    )
 
     def act(self, *, round: Round, **options: Any) -> str:
         key = options["work"]
@@ -81,10 +75,7 @@ class List(RoundCommand):
         "Write the list of workers whom a round owes money, without simulated ones, to pay from. Give it back to "
         "pay mark afterwards."
     )
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        super().add_arguments(parser)
-        parser.add_argument("--csv", type=Path, required=True, help="the file to write; it must not exist")
+    arguments = (argument("--csv", type=Path, required=True, help="the file to write; it must not exist"),)
 
     def act(self, *, round: Round, **options: Any) -> str:
         path = options["csv"]
@@ -104,10 +95,7 @@ class List(RoundCommand):
 
 class Mark(RoundCommand):
     help = "Mark all payments of a list from pay list as paid. First remove the rows of workers who were not paid."
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        super().add_arguments(parser)
-        parser.add_argument("--csv", type=Path, required=True, help="the list, as pay list wrote it")
+    arguments = (argument("--csv", type=Path, required=True, help="the list, as pay list wrote it"),)
 
     def act(self, *, round: Round, **options: Any) -> str:
         marked = mark_wages(round, options["csv"], actor="pay mark")

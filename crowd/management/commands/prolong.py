@@ -1,7 +1,6 @@
 from typing import Any
 
-from django.core.management.base import CommandParser
-
+from core.commands import argument
 from core.progress import TerminalBar
 from crowd.calls.outbox import deliver_due
 from crowd.models import Outbox
@@ -14,11 +13,10 @@ class Command(RoundCommand):
     step = "crowd"
     help = "Keep a round's postings open for longer: also those that expired since the last sync."
     figures = True
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        super().add_arguments(parser)
-        parser.add_argument("--days", type=int, required=True, help="days from now until the postings expire")
-        parser.add_argument("--dry-run", action="store_true", help="only print what it means")
+    arguments = (
+        argument("--days", type=int, required=True, help="days from now until the postings expire"),
+        argument("--dry-run", action="store_true", help="only print what it means"),
+    )
 
     def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> dict[str, Any]:
         dry = options["dry_run"]

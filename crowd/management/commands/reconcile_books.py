@@ -1,7 +1,6 @@
 from typing import Any
 
-from django.core.management.base import CommandParser
-
+from core.commands import argument
 from core.progress import TerminalBar
 from crowd import channels
 from crowd.calls.outbox import deliver_due
@@ -14,12 +13,9 @@ class Command(RoundCommand):
     step = "crowd"
     help = "List every difference between a round and its platform. A round of the browser pool has none."
     figures = True
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        super().add_arguments(parser)
-        parser.add_argument(
-            "--repair", action="store_true", help="repair what can be repaired (default: change nothing)"
-        )
+    arguments = (
+        argument("--repair", action="store_true", help="repair what can be repaired (default: change nothing)"),
+    )
 
     def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> dict[str, Any]:
         on_platform = round.channel in channels.platforms()

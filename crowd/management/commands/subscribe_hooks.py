@@ -1,10 +1,9 @@
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import CommandParser
 from django.urls import reverse
 
-from core.commands import ActCommand
+from core.commands import ActCommand, argument
 from core.errors import CounterpartError
 from crowd.channels.base import ChannelError
 from crowd.channels.prolific.client import NAMES, client_for
@@ -14,9 +13,7 @@ from crowd.channels.prolific.workspaces import subscribe
 class Command(ActCommand):
     step = "site"
     help = "Subscribe the site to Prolific's events: a sync then follows each change of a submission or study at once."
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--environment", choices=NAMES, default=NAMES[0], help="default: %(default)s")
+    arguments = (argument("--environment", choices=NAMES, default=NAMES[0], help="default: %(default)s"),)
 
     def act(self, **options: Any) -> str:
         address = settings.SITE_URL + reverse("crowd:hook", args=["prolific", options["environment"]])

@@ -6,7 +6,7 @@ from django.core.management.base import CommandParser
 from annotation.models import Assignment, Rejection
 from annotation.review.decisions import decide
 from core.command_groups import CommandGroup
-from core.commands import ActCommand, person_named
+from core.commands import ActCommand, argument, person_named
 from core.errors import CounterpartError
 from core.progress import TerminalBar
 from corpus.models import Collection, Sample
@@ -41,17 +41,17 @@ class Queue(RoundCommand):
 
 class Decide(ActCommand):
     help = "Decide whether the votes of an assignment count and whether it is paid; not to pay it is a rejection."
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("assignment", type=int, help="the assignment's number, as its page shows it")
-        parser.add_argument("--votes", choices=["count", "exclude"], required=True, help="whether its votes count")
-        parser.add_argument("--pay", choices=["yes", "no"], required=True, help="whether it is paid")
-        parser.add_argument("--reason", required=True, help="why; the worker reads it if they are not paid")
-        parser.add_argument(
+    arguments = (
+        argument("assignment", type=int, help="the assignment's number, as its page shows it"),
+        argument("--votes", choices=["count", "exclude"], required=True, help="whether its votes count"),
+        argument("--pay", choices=["yes", "no"], required=True, help="whether it is paid"),
+        argument("--reason", required=True, help="why; the worker reads it if they are not paid"),
+        argument(
             "--grounds", default="", choices=["", *Rejection.Grounds.values], help="of a rejection; not a control"
-        )
-        parser.add_argument("--evidence", default="", help="of a rejection: what a second person can check")
-        parser.add_argument("--by", required=True, metavar="USER", help="the member of staff who decides")
+        ),
+        argument("--evidence", default="", help="of a rejection: what a second person can check"),
+        argument("--by", required=True, metavar="USER", help="the member of staff who decides"),
+    )
 
     def act(self, **options: Any) -> str:
         work = Assignment.objects.numbered(options["assignment"])
@@ -73,10 +73,10 @@ class Cleanup(ActCommand):
         "queue, and print its counts. Nothing is excluded."
     )
     figures = True
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("collection", help="name of the collection")
-        parser.add_argument("--against", type=Path, metavar="FOLDER", help="also compare with the pictures of a folder")
+    arguments = (
+        argument("collection", help="name of the collection"),
+        argument("--against", type=Path, metavar="FOLDER", help="also compare with the pictures of a folder"),
+    )
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
         collection = Collection.objects.named(options["collection"])

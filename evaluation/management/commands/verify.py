@@ -1,8 +1,8 @@
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandError
 
-from core.commands import ActCommand, as_json
+from core.commands import ActCommand, argument, as_json
 from core.progress import TerminalBar
 from dataset.models import Version
 from dataset.releases.verification import Check, verify_version
@@ -16,9 +16,7 @@ class Command(ActCommand):
         "files, the collection and the database."
     )
     figures = True
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("version", help="name of the version")
+    arguments = (argument("version", help="name of the version"),)
 
     def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
         version = Version.objects.named(options["version"])

@@ -1,8 +1,6 @@
 from typing import Any
 
-from django.core.management.base import CommandParser
-
-from core.commands import ActCommand
+from core.commands import ActCommand, argument
 from core.progress import TerminalBar
 from hits.models import Round
 from hits.rounds.packed_rounds import figures_of
@@ -19,10 +17,7 @@ class Command(ActCommand):
     figures = True
 
     parameters = RoundParameters
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        super().add_arguments(parser)
-        parser.add_argument("--background", action="store_true", help="queue it as a job and print the job's id")
+    arguments = (argument("--background", action="store_true", help="queue it as a job and print the job's id"),)
 
     def act(self, progress: TerminalBar, *, parameters: RoundParameters, **options: Any) -> dict[str, Any]:
         if options["background"]:

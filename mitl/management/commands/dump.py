@@ -2,9 +2,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandParser
-
-from core.commands import ActCommand
+from core.commands import ActCommand, argument
 from core.errors import CounterpartError
 from core.files.stored_files import check_new_file, whole_file
 from mitl.models import Retrieval
@@ -19,10 +17,10 @@ class Command(ActCommand):
         "read it. list retrievals shows the numbers of the searches."
     )
     figures = True
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("retrieval", type=int, metavar="RETRIEVAL", help="number of the search")
-        parser.add_argument("file", type=Path, metavar="FILE", help="file to write, .json; it must not exist")
+    arguments = (
+        argument("retrieval", type=int, metavar="RETRIEVAL", help="number of the search"),
+        argument("file", type=Path, metavar="FILE", help="file to write, .json; it must not exist"),
+    )
 
     def act(self, **options: Any) -> dict[str, Any]:
         number = options["retrieval"]

@@ -1,9 +1,7 @@
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandParser
-
-from core.commands import ActCommand
+from core.commands import ActCommand, argument
 from mitl.models import Annotator
 from mitl.registration import export_annotator
 
@@ -14,13 +12,11 @@ class Command(ActCommand):
         "Write an annotator's weights and settings to an .npz file. Another Counterpart reads it with "
         "add_annotator NAME --kind KIND --checkpoint FILE."
     )
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("name", metavar="NAME", help="name of the annotator")
-        parser.add_argument("file", type=Path, metavar="FILE", help="file to write, .npz")
-        parser.add_argument(
-            "--half", action="store_true", help="store floats in 16 bits: half the size, slightly less exact"
-        )
+    arguments = (
+        argument("name", metavar="NAME", help="name of the annotator"),
+        argument("file", type=Path, metavar="FILE", help="file to write, .npz"),
+        argument("--half", action="store_true", help="store floats in 16 bits: half the size, slightly less exact"),
+    )
 
     def act(self, **options: Any) -> str:
         annotator = Annotator.objects.all_named([options["name"]])[0]

@@ -1,9 +1,7 @@
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandParser
-
-from core.commands import ActCommand
+from core.commands import ActCommand, argument
 from core.progress import TerminalBar
 from corpus.models import Gallery
 from mitl.models import Annotator
@@ -17,11 +15,11 @@ class Command(ActCommand):
         "items in the gallery's order. The annotator encodes the queries. Importing the same again changes nothing."
     )
     figures = True
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("gallery", metavar="GALLERY", help="name of the gallery")
-        parser.add_argument("annotator", metavar="ANNOTATOR", help="annotator whose embeddings they are")
-        parser.add_argument("path", type=Path, metavar="PATH", help="the folder of images-*.npy and captions-*.npy")
+    arguments = (
+        argument("gallery", metavar="GALLERY", help="name of the gallery"),
+        argument("annotator", metavar="ANNOTATOR", help="annotator whose embeddings they are"),
+        argument("path", type=Path, metavar="PATH", help="the folder of images-*.npy and captions-*.npy"),
+    )
 
     def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
         from mitl.search.gallery_embeddings import import_embeddings  # slow to import
