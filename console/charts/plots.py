@@ -18,7 +18,7 @@ from core import clock
 from core.errors import CounterpartError
 from core.files.stored_files import read_json, write_json
 from core.parameters import Parameters
-from core.progress import Progress, silent
+from core.progress import Progress
 from core.site.version import software_version
 from dataset.models import Review, Version
 from evaluation.analyses import Findings, parameters_of, plain, subject_named
@@ -32,88 +32,22 @@ from mitl.models import Annotator, Pool
 ROWS = 100
 
 
-@dataclass(frozen=True)
-class Plot:
-    """A chart that pages offer, and what it shows."""
-
-    title: str
-    description: str
-
-
-PLOTS = {
-    "stopping": Plot(
-        "Effect on models",
-        "Share of queries whose first item matches, mean of the directions. The intervals show how far unjudged HITs "
-        "can change the score on these queries; they hold at any number of looks. Items outside the pool count as no "
-        "match.",
-    ),
-    "live": Plot(
-        "Scores over the looks",
-        "Each model's score with its interval at looks that were fixed before the first answer. Queries count in the "
-        "random order in which they were drawn, so the audit may stop at any look.",
-    ),
-    "workers": Plot(
-        "Workers",
-        "Workers by the number of HITs they did (ECCV Caption, table B.1): how many there are, what they submitted, "
-        "how much was accepted, how they answered controls. Then how many workers are how good at controls, and how "
-        "fast.",
-    ),
-    "annotators": Plot(
-        "Levels by annotator and rank",
-        "How people judged what each annotator proposed, at each rank of its list (ECCV Caption, table B.2).",
-    ),
-    "reasons": Plot(
-        "Reasons",
-        "The reasons that people gave at levels 2 and 3, by level, direction and annotator (ECCV Caption, table B.3).",
-    ),
-    "agreement": Plot(
-        "Agreement",
-        "Agreement of workers with each other, with controls, reviewers and annotators; 95% intervals. Reviewers see "
-        "mostly doubtful pairs, so agreement with them is low.",
-    ),
-    "mimicry": Plot(
-        "Workers who follow an annotator",
-        "Whether workers answer as one annotator's ranking says, beyond what it says of the pairs' matches. Above the "
-        "line, it separates a worker's yes and no better than it would if they had looked. A round of honest "
-        "workers has a flag with a probability of at most 5%. A flag rejects nothing: look at the worker's answers.",
-    ),
-    "estimates": Plot(
-        "Scores of models",
-        "Metrics of the pool's annotators and of the models registered for the collection, with 95% intervals: counted "
-        "if every query is judged, else estimated from the queries of an audit. Pairs outside the "
-        "pool count as no match.",
-    ),
-    "calibration": Plot(
-        "Calibration",
-        "How well probabilities of matches fit the answers, learned from the ranks and scores of each annotator and of "
-        "all: predicted and observed shares, of the queries whose pairs are all judged.",
-    ),
-    "positives": Plot(
-        "Positives per query",
-        "Number of queries by their least number of positives, before and after (ECCV Caption, figure 3a).",
-    ),
-    "uncertainty": Plot(
-        "Uncertainty and multiplicity",
-        "Whether a probabilistic annotator (PCME) is less certain about images and captions that have more matches in "
-        "the version (ECCV Caption, figure 3b). A larger dot means more items.",
-    ),
-    "diversity": Plot(
-        "Similarity of rankings",
-        "How alike the annotators rank the same queries (ECCV Caption, table A.1); darker is more alike.",
-    ),
-    "determinate": Plot(
-        "Determinate captions",
-        "Number of captions by their share of yes: workers say that the caption fits only few pictures.",
-    ),
-    "preference": Plot(
-        "Preferences between rankings",
-        "How strongly people prefer each of the study's rankings: Bradley-Terry strengths in percent (appendix D.1).",
-    ),
-    "hubness": Plot(
-        "Hubs",
-        "Number of items by the least number of queries with the item in the first ten places. The further right a "
-        "line ends, the larger the hubs of that annotator; the figures have the skewness of N₁, N₅ and N₁₀.",
-    ),
+TITLES = {
+    "stopping": "Effect on models",
+    "live": "Scores over the looks",
+    "workers": "Workers",
+    "annotators": "Levels by annotator and rank",
+    "reasons": "Reasons",
+    "agreement": "Agreement",
+    "mimicry": "Workers who follow an annotator",
+    "estimates": "Scores of models",
+    "calibration": "Calibration",
+    "positives": "Positives per query",
+    "uncertainty": "Uncertainty and multiplicity",
+    "diversity": "Similarity of rankings",
+    "determinate": "Determinate captions",
+    "preference": "Preferences between rankings",
+    "hubness": "Hubs",
 }
 OF_TASKS = ("determinate", "preference")  # charts with the names of their types of task, which are not about pairs
 OF_ANSWERS = ("workers", "annotators", "reasons", "agreement")
@@ -159,12 +93,6 @@ def parameters_of_chart(charted: Charted, subject: str, annotator: str = "") -> 
         annotators = tuple(names.values_list("name", flat=True)) or ("A",)
         given = {"collection": charted.collection.name, "annotators": annotators, "queries": charted.sample.name}
     return parameters_of(subject_named(subject))(**given)
-
-
-def analyse(subject: str, parameters: Parameters, progress: Progress = silent) -> Findings:
-    """Return what the analysis finds. Raises CounterpartError as it does."""
-    findings: Findings = subject_named(subject).analyse(parameters, progress=progress)
-    return findings
 
 
 def state_of(charted: Charted, subject: str) -> str:
@@ -219,8 +147,9 @@ def measure_chart(charted: Charted, subject: str, annotator: str, *, progress: P
     """Measure and store a chart; return why there is nothing to draw, or an empty text."""
     kept: dict[str, Any] = {"at": clock.now().isoformat(), "state": state_of(charted, subject)}
     trouble = ""
+    parameters = parameters_of_chart(charted, subject, annotator)
     try:
-        findings = analyse(subject, parameters_of_chart(charted, subject, annotator), progress)
+        findings: Findings = subject_named(subject).analyse(parameters, progress=progress)
     except CounterpartError as error:
         trouble = str(error)
         kept["trouble"] = trouble

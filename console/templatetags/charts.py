@@ -7,7 +7,7 @@ from django import template
 from console.charts.chart_jobs import jobs_of_charts
 from console.charts.plots import (
     OF_ANNOTATORS,
-    PLOTS,
+    TITLES,
     Charted,
     annotators_of,
     has_simulated,
@@ -52,9 +52,9 @@ def charts_of(context: template.Context, kind: str, charted: Charted) -> dict[st
         "csrf_token": context.get("csrf_token"),
         "kind": kind,
         "charted": charted,
-        "subjects": [(one, PLOTS[one].title) for one in subjects],
+        "subjects": [(one, TITLES[one]) for one in subjects],
         "subject": subject,
-        "plot": PLOTS[subject],
+        "title": TITLES[subject],
         "annotators": annotators,
         "annotator": annotator,
         "made": made,

@@ -174,7 +174,8 @@ def _chart(found: Answered, rows: Sequence[dict[str, Any]], confidence: float) -
         panels.setdefault(row["scale"], []).append({**plain(row), "name": name})
     return interval_chart(
         f"Agreement in {found.name[0].lower()}{found.name[1:]}",
-        f"1: perfect; 0 of a coefficient: as by chance. Lines are {confidence:.0%} bootstrap intervals over pairs.",
+        f"1: perfect; 0 of a coefficient: as by chance. Lines are {confidence:.0%} bootstrap intervals over pairs. "
+        "Reviewers see mostly doubtful pairs, so agreement with them is low.",
         panels,
         x="Krippendorff's alpha, Cohen's kappa" if coefficients else "share",
     )

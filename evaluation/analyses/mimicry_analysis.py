@@ -120,7 +120,8 @@ def _chart(round: Round, rows: Sequence[Mapping[str, Any]]) -> Chart:
     y = "AUC of the worker's answers"
     return Chart(
         f"Workers who follow an annotator, round {round}",
-        "How well the rank or score of the annotator that fits best separates a worker's yes and no.",
+        "How well the rank or score of the annotator that fits best separates a worker's yes and no. Above the line, "
+        "better than if the worker had looked. A flag rejects nothing: look at the worker's answers.",
         [line_panel("", lines, plane, x, y, names=False, behind=diagonal(plane))],
         [Key(colour, result) for result, colour in colours.items()],
     )

@@ -146,6 +146,9 @@ def _chart(effect: Effect) -> Chart:
     for name, moment in zip(looks, effect.looks, strict=True):
         for place, row in enumerate(moment.scores, 1):
             ranks[row["model"]][name] = place
-    chart = interval_chart(_verdict(effect), f"Round {effect.round}", {"scores so far": scores}, "percent")
+    subtitle = (
+        "The intervals show how far unjudged HITs can change each score. Items outside the pool count as no match."
+    )
+    chart = interval_chart(_verdict(effect), subtitle, {"scores so far": scores}, "percent")
     over_time = rank_chart(looks, ranks, "HITs judged")
     return replace(chart, panels=[*chart.panels, *over_time.panels], per_line=2)

@@ -8,7 +8,7 @@ from django.core.management import call_command
 
 from annotation.models import Worker
 from annotation.work.retirement import retire
-from console.charts.plots import OFFERED, PLOTS, offered, state_of
+from console.charts.plots import OFFERED, TITLES, offered, state_of
 from evaluation.analyses import helps
 from hits.models import Control
 from mitl.charts.drawing import LIGHT
@@ -23,8 +23,8 @@ PDF = ("pdf", "%PDF", "application/pdf")
 
 
 def test_every_chart_is_a_subject_of_the_command():
-    assert {subject for offered in OFFERED.values() for subject in offered} == set(PLOTS)
-    assert set(PLOTS) < set(helps())
+    assert {subject for offered in OFFERED.values() for subject in offered} == set(TITLES)
+    assert set(TITLES) < set(helps())
 
 
 @pytest.mark.parametrize("subject", ["workers", "agreement"])

@@ -10,7 +10,7 @@ from django.core.files.storage import default_storage
 from django.core.management import call_command
 from django.utils import timezone
 
-from console.charts import plots
+from console.charts import chart_jobs, plots
 from console.charts.chart_jobs import due_charts, keep_charts, start_charts
 from console.charts.plots import chart_path
 from console.charts.views import TYPES
@@ -44,7 +44,7 @@ def no_chart(*_: object, **__: object) -> None:
 
 
 def test_no_page_and_no_file_computes_a_chart_or_starts_a_job(researcher, site, monkeypatch):
-    monkeypatch.setattr(plots, "analyse", no_chart)
+    monkeypatch.setattr(chart_jobs, "measure_chart", no_chart)
     for place in ("/rounds/done/results/", "/versions/v1/trust/", "/pools/pool/"):
         assert "The site counts this chart" in researcher.get(place).text
     assert {researcher.get(f"{OF_DONE}.{form}").status_code for form in TYPES} == {404}
@@ -53,7 +53,7 @@ def test_no_page_and_no_file_computes_a_chart_or_starts_a_job(researcher, site, 
 
 def test_a_stored_chart_is_shown_and_downloaded_without_computing(member, charted, site, monkeypatch):
     charted(f"{OF_DONE}/")
-    monkeypatch.setattr(plots, "analyse", no_chart)
+    monkeypatch.setattr(chart_jobs, "measure_chart", no_chart)
     page = member.get(f"{OF_DONE}/", follow=True)
     assert page.redirect_chain == [("/rounds/done/results/?show=workers#charts", 302)]
     assert DRAWN in page.text
@@ -84,7 +84,7 @@ def test_the_last_chart_is_shown_while_a_new_one_is_counted(researcher, charted,
 
 def test_a_failed_job_shows_its_error_until_it_is_started_again(researcher, charted, site, monkeypatch):
     with monkeypatch.context() as broken:
-        broken.setattr(plots, "analyse", no_chart)
+        broken.setattr(chart_jobs, "measure_chart", no_chart)
         assert "AssertionError" in charted(f"{OF_DONE}/").text
     assert Job.objects.get().state == "failed"
     assert DRAWN in charted(f"{OF_DONE}/").text
