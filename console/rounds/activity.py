@@ -1,8 +1,8 @@
 """A round's work over time: submissions by outcome, and their speed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 from django.utils import timezone
@@ -46,30 +46,7 @@ OUTCOMES = {
 """Outcomes of work, with colours and labels."""
 
 
-@dataclass(frozen=True)
-class Arrivals:
-    """Submissions over time, drawn by outcome in steps. ``passed`` of ``decided`` were accepted."""
-
-    step: str
-    passed: int
-    decided: int
-    chart: Chart
-
-    @property
-    def pass_rate(self) -> float | None:
-        return self.passed / self.decided if self.decided else None
-
-
-@dataclass(frozen=True)
-class Speeds:
-    """Answer sets by their mean active seconds a pair, on a log scale; ``median`` is in seconds."""
-
-    n: int
-    median: float
-    chart: Chart
-
-
-def activity_of(round: Round) -> dict[str, Arrivals | Speeds | None]:
+def activity_of(round: Round) -> dict[str, dict[str, Any] | None]:
     """Return the ``arrivals`` and the ``speeds`` of a round's submitted work, None without such work."""
     work = Assignment.objects.with_hit().filter(hit__round=round, state__in=Assignment.SUBMITTED)
     rows = list(work.order_by().values_list("submitted_at", "state", "active_seconds"))
@@ -83,8 +60,9 @@ def activity_of(round: Round) -> dict[str, Arrivals | Speeds | None]:
     }
 
 
-def arrivals_in(times: NDArray[np.float64], states: NDArray[np.str_]) -> Arrivals:
-    """Return the arrivals of work that was submitted at ``times`` (n,), in seconds since 1970, and is in ``states``."""
+def arrivals_in(times: NDArray[np.float64], states: NDArray[np.str_]) -> dict[str, Any]:
+    """Draw the submissions by outcome in steps of time, of work that was submitted at ``times`` (n,), in seconds since
+    1970, and is in ``states``. ``pass_rate`` is the share of those ``decided`` that were accepted."""
     start = float(times.min())
     end = float(times.max())
     step = next((one for one in STEPS if end // one - start // one < MOST_COLUMNS), max(STEPS))
@@ -103,7 +81,9 @@ def arrivals_in(times: NDArray[np.float64], states: NDArray[np.str_]) -> Arrival
     colours = {kind: colour for kind, (colour, _) in OUTCOMES.items()}
     panel = column_panel("Submissions", columns, colours, ends)
     chart = Chart("Submissions over time", "", [panel], [Key(*one) for one in OUTCOMES.values()])
-    return Arrivals(STEPS[step], int(passed.sum()), int((passed + held).sum()), chart)
+    decided = int((passed + held).sum())
+    pass_rate = int(passed.sum()) / decided if decided else None
+    return {"step": STEPS[step], "pass_rate": pass_rate, "decided": decided, "chart": chart}
 
 
 def _time_axis(start: float, end: float, columns: int) -> Scale:
@@ -112,8 +92,8 @@ def _time_axis(start: float, end: float, columns: int) -> Scale:
     return Scale(0, columns, [(0, date_format(first, "j M, H:i")), (columns, date_format(last, "j M, H:i"))])
 
 
-def speeds_in(seconds: NDArray[np.float64]) -> Speeds:
-    """Return the speeds of answer sets that took ``seconds`` (n,) a pair."""
+def speeds_in(seconds: NDArray[np.float64]) -> dict[str, Any]:
+    """Draw the answer sets by the ``seconds`` (n,) a pair that they took, on a log scale."""
     edges = FASTEST * 2 ** (np.arange(int(np.log2(SLOWEST / FASTEST)) * HALVES + 1) / HALVES)
     counts = np.histogram(np.clip(seconds, FASTEST, SLOWEST), edges)[0]
     columns = [
@@ -122,7 +102,7 @@ def speeds_in(seconds: NDArray[np.float64]) -> Speeds:
     ]
     ticks = [(place * len(columns) / (len(TICKS) - 1), f"{tick} s") for place, tick in enumerate(TICKS)]
     panel = column_panel("Answer sets", columns, {"speed": "accent"}, Scale(0, len(columns), ticks))
-    return Speeds(len(seconds), float(np.median(seconds)), Chart("Speed", "", [panel]))
+    return {"n": len(seconds), "median": float(np.median(seconds)), "chart": Chart("Speed", "", [panel])}
 
 
 def _range(edges: Sequence[float] | NDArray[np.float64], place: int) -> str:

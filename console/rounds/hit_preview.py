@@ -16,7 +16,7 @@ from annotation.judging.sheet import ItemContent, sheet_of
 from console.permissions import researchers_only
 from corpus.models import Collection, Image
 from hits.models import Item
-from hits.packing.designs import DEFAULT, DESIGNS, Design
+from hits.packing.designs import DEFAULT, DESIGNS
 from hits.task_types import TASK_TYPES
 from hits.task_types.ranking_preference import PREFERENCE
 from hits.task_types.task_type import TaskType
@@ -29,9 +29,7 @@ RANKED = 5  # pictures in each of two rankings
 @researchers_only.fills
 def hit_preview(request: HttpRequest, name: str, task: str, design: str) -> HttpResponse:
     """The sheet of the task; answers sent from it are not stored."""
-    chosen = _task_or_404(task)
-    collection = get_object_or_404(Collection, name=name)
-    items = _items(collection, chosen, _size(chosen, design))
+    collection, chosen, items = _previewed_or_404(name, task, design)
     shown = [_shown(item, collection.language) for item in items]
     sheet = sheet_of(
         shown,
@@ -49,21 +47,18 @@ def hit_preview(request: HttpRequest, name: str, task: str, design: str) -> Http
 @researchers_only.reads
 def preview_picture(request: HttpRequest, name: str, task: str, design: str, place: int) -> HttpResponseBase:
     """One picture of the preview, as a worker gets it."""
-    chosen = _task_or_404(task)
-    items = _items(get_object_or_404(Collection, name=name), chosen, _size(chosen, design))
+    _, _, items = _previewed_or_404(name, task, design)
     item = next((one for one in items if one.place == place), None)
     return picture_response(item, size=request.GET.get("size", ""), number=request.GET.get("n", ""))
 
 
-def _task_or_404(name: str) -> TaskType:
-    if name not in TASK_TYPES:
-        raise Http404(f"Unknown type of task {name}.")
-    return TASK_TYPES[name]
-
-
-def _size(task: TaskType, design: str) -> int:
-    composition: Design = task.design or DESIGNS.get(design, DESIGNS[DEFAULT])
-    return composition.size
+def _previewed_or_404(name: str, task: str, design: str) -> tuple[Collection, TaskType, list[Item]]:
+    if task not in TASK_TYPES:
+        raise Http404(f"Unknown type of task {task}.")
+    collection = get_object_or_404(Collection, name=name)
+    chosen = TASK_TYPES[task]
+    composition = chosen.design or DESIGNS.get(design, DESIGNS[DEFAULT])
+    return collection, chosen, _items(collection, chosen, composition.size)
 
 
 def _items(collection: Collection, task: TaskType, size: int) -> list[Item]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import sqrt
 from typing import Any
 
@@ -23,34 +23,23 @@ MEASURED = {
 """Value of ``judge`` → what it measures."""
 
 
-@dataclass(frozen=True)
-class OfferedDesign:
-    """A value of ``judge`` with what it measures; ``estimate`` is None where the other answers do not allow it."""
-
-    judge: str
-    label: str
-    effect: str
-    estimate: PlanEstimate | None = None
-
-
 def offered_designs(
     estimate: Callable[[Any], PlanEstimate], parameters: PackParameters | None, pool: Pool | None
-) -> Iterator[OfferedDesign]:
-    """Yield the designs, each with the other answers of ``parameters``; None: these are not valid."""
+) -> Iterator[dict[str, Any]]:
+    """Yield the values of ``judge`` with what they measure, and an ``estimate`` with the other answers of
+    ``parameters``; without one where these do not allow it, or are not valid (None)."""
     for judge, (label, effect) in MEASURED.items():
-        offered = OfferedDesign(judge, label, effect if "audit" not in judge else f"{effect}.")
+        alone = effect if "audit" not in judge else f"{effect}."
+        offered: dict[str, Any] = {"judge": judge, "label": label, "effect": alone}
         if parameters:
             with suppress(CounterpartError):
-                chosen = _changed(parameters, judge)
-                offered = OfferedDesign(judge, label, _effect(effect, chosen, pool), estimate(chosen))
+                chosen = parameters
+                if judge != parameters.judge:
+                    top_up = parameters.top_up if parameters.seats > 1 else 0
+                    unset: dict[str, Any] = dict.fromkeys(("audit_share", "stop_recall", "stop_width"))
+                    chosen = replace(parameters, judge=judge, top_up=top_up, **unset)
+                offered |= {"effect": _effect(effect, chosen, pool), "estimate": estimate(chosen)}
         yield offered
-
-
-def _changed(parameters: PackParameters, judge: str) -> PackParameters:
-    if parameters.judge == judge:
-        return parameters
-    top_up = parameters.top_up if parameters.seats > 1 else 0
-    return replace(parameters, judge=judge, audit_share=None, stop_recall=None, stop_width=None, top_up=top_up)
 
 
 def _effect(effect: str, parameters: PackParameters, pool: Pool | None) -> str:

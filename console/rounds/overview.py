@@ -1,4 +1,5 @@
-"""The Overview of a round: its progress, which follows the work, its next step, and what needs a person."""
+"""The list of rounds; and the Overview of one: its progress, which follows the work, its next step, what needs a
+person."""
 
 from functools import partial
 from typing import Any
@@ -7,8 +8,8 @@ import numpy as np
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.db.models import Count
-from django.http import HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, render
 from django.template.loader import render_to_string
 from django.views.decorators.cache import never_cache
 
@@ -17,23 +18,24 @@ from annotation.money.ledger import balances_of, owed_to_simulated
 from annotation.people.consent import empty_words, words_of
 from annotation.work.judgments import votes_in
 from annotation.work.pair_status import unfinished_pairs
-from annotation.work.standing import forecast_of, standing_of
+from annotation.work.standing import forecast_of, standing_of, standings
 from annotation.work.worker_records import workers_of
 from console.home.needs import needs_of
 from console.kept_figures import Kept, kept_if_slow
 from console.money.platform_status import is_on_platform
+from console.pagination import page_of
 from console.permissions import StaffRequest, members_only
 from console.places import show
 from console.rounds.activity import activity_of
-from console.rounds.figures import level_bar, newest_answers, seat_bar, verdict_count
-from console.rounds.hold_lines import holds_of_page
+from console.rounds.figures import level_bar, newest_answers, seat_bar, workers_to_look_at
 from console.rounds.rehearsal import rehearsal_figures
-from console.rounds.round_steps import is_joined_by_link, next_step
+from console.rounds.round_steps import holds_of_page, is_joined_by_link, next_step
 from console.rounds.schemas import RoundAnswer, RoundState, counted_rounds, round_or_404
-from console.rounds.worker_looks import workers_to_look_at
 from crowd.channels import market_of
 from crowd.posting.halts import pauses_of
 from crowd.posting.publication import join_link
+from dataset.judged.verdict_files import count_verdicts
+from dataset.models import Aggregation
 from dataset.secret_controls import are_pairs_secret
 from dataset.turns import turn_of
 from dataset.verdicts import rejections_so_far
@@ -45,6 +47,15 @@ from hits.rounds.top_ups import design_of
 from hits.task_types import task_type_of
 
 MANY = 5_000  # answer sets whose figures take about a second
+
+
+@members_only.reads
+def rounds(request: HttpRequest) -> HttpResponse:
+    rows = page_of(request, counted_rounds())
+    shown = list(rows)
+    known = standings(shown)
+    lines = [(one, known[one.pk]) for one in shown]
+    return render(request, "console/rounds/rounds.html", {"rows": rows, "lines": lines, "things": "rounds"})
 
 
 @members_only.reads
@@ -62,15 +73,22 @@ def round(request: StaffRequest, name: str) -> HttpResponse:
         "platform": is_on_platform(round),
         "versions": round.versions.all(),
         "aggregation": aggregation,
-        "verdict_count": verdict_count(aggregation) if aggregation else 0,
+        "verdict_count": _verdict_count(aggregation) if aggregation else 0,
         "added_for": [(one.purpose, one.n_hits) for one in round.top_ups.of_new_pairs().annotate(n_hits=Count("hits"))],
         **_stops(round),
-        **(_draft(round) if round.state == "draft" else {}),
         "turn": turn_of(round.pool),
     }
+    if round.state == "draft":
+        context["empty_words"] = empty_words(round).values() if round.reward else ()
+        context["rehearsed"] = rehearsal_figures(round)
     if is_joined_by_link(round):
         context |= _joining(round)
     return show(request, "console/rounds/round.html", round, context)
+
+
+def _verdict_count(aggregation: Aggregation) -> int:
+    key = f"verdicts:{aggregation.pk}:{aggregation.at.isoformat()}"
+    return kept_if_slow(key, partial(count_verdicts, aggregation)).figures
 
 
 def _joining(round: Round) -> dict[str, Any]:
@@ -80,15 +98,6 @@ def _joining(round: Round) -> dict[str, Any]:
     mail = render_to_string("console/rounds/join_mail.txt", {"link": link, "terms": terms, "asks": words_of(round)})
     subject, _, body = mail.partition("\n")
     return {"link": link, "terms": terms, "mail": {"subject": subject, "body": body.strip()}}
-
-
-def _draft(round: Round) -> dict[str, Any]:
-    """Return what is left to do before a draft is published, and what its rehearsal brought."""
-    return {
-        "empty_words": empty_words(round).values() if round.reward else (),
-        "terms": wage_terms(round),
-        "rehearsed": rehearsal_figures(round),
-    }
 
 
 def _stops(round: Round) -> dict[str, str]:

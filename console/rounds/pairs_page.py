@@ -79,7 +79,6 @@ def hit(request: StaffRequest, name: str, number: int) -> HttpResponse:
         "hit": hit,
         "tab": "round_pairs",
         "task": task_type_of(hit.round),
-        "seats": hit.seats.all(),
         "next_hit": hit.round.hits.filter(number__gt=number).values_list("number", flat=True).first(),
         "rows": hit.assignments.without_claims().with_hit().select_related("hit__round", "worker"),
         "answers": pairs_of(hit),
@@ -142,8 +141,6 @@ def control(request: HttpRequest, name: str, control_id: int) -> HttpResponse:
         "record": record,
         "policy": ControlPolicy(),
         "expected": right_answers(task_type_of(found.round), found.polarity),
-        "placed": found.items.count(),
-        "rulings": found.rulings.all(),
     }
     return show(request, "console/rounds/control.html", found.round, context)
 

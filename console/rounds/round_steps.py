@@ -1,15 +1,19 @@
-"""The next step of a round, which is the one blue button of its page."""
+"""The next step of a round, which is the one blue button of its page; and its holds, with the buttons that help."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from django.contrib.auth.models import User
 from django.urls import reverse
 
 from annotation.models import Admission
+from annotation.platforms import Hold
 from annotation.work.standing import Standing
+from annotation.work.standstill import find_holds
 from console.home.needs import Need
+from console.kept_figures import kept_if_slow
 from console.permissions import releasers_only, researchers_only
 from console.places import page_of
 from console.templatetags.console import dollars
@@ -20,8 +24,7 @@ from hits.models import Round
 from hits.task_types import task_type_of
 
 
-@dataclass(frozen=True)
-class NextStep:
+class NextStep(NamedTuple):
     """A button; ``is_act``: it opens an act in a dialog."""
 
     label: str
@@ -61,3 +64,32 @@ def _after_closing(round: Round, user: User) -> NextStep | None:
         suggested = urlencode({"rounds": round.name, "sample": round.pool.sample})
         return NextStep("Release a version", f"{reverse('release')}?{suggested}")
     return None
+
+
+COUNTED_AS_NEEDS = ("review", "rejection")
+"""Kinds of holds that ``console.home.needs`` shows to users who may act on them."""
+BUTTONS = {"ceiling": ("Raise the ceiling", "round_ceiling"), "workers": ("Invite", "round_people")}
+
+
+class HoldLine(NamedTuple):
+    """A hold with its button, if another page helps; *Resume* is in the menu of the round."""
+
+    hold: Hold
+    label: str = ""
+    url: str = ""
+
+
+def holds_of_page(round: Round, standing: Standing) -> list[HoldLine]:
+    """Return the holds of an open round, cached for a while if they take long to compute."""
+    if round.state != "open":
+        return []
+    key = f"holds-of-round:{round.pk}:{round.takes_workers}:{round.ceiling}"
+    kept = kept_if_slow(key, partial(find_holds, round, standing))
+    return [_line(round, hold) for hold in kept.figures if hold.kind not in COUNTED_AS_NEEDS]
+
+
+def _line(round: Round, hold: Hold) -> HoldLine:
+    if hold.kind == "pictures":
+        return HoldLine(hold, "Collection", page_of(round.pool.collection))
+    label, name = BUTTONS.get(hold.kind, ("", ""))
+    return HoldLine(hold, label, reverse(name, args=[round.name]) if name else "")

@@ -107,7 +107,7 @@ def _form_of(parameters: type[FurtherVotesAct]) -> Callable[[QueryDict | None, R
         if "again" in made.fields:
             made.fields["again"].label = "Budget in US dollars, fees included"
         if "twice" in made.fields and (aggregation := round.aggregations.first()):
-            made.fields["twice"].initial = worth_of(aggregation).twice or None
+            made.fields["twice"].initial = worth_of(aggregation)["twice"] or None
         return made
 
     return form

@@ -13,7 +13,6 @@ from console.rounds import (
     rehearsal,
     round_acts,  # noqa: F401  acts have their addresses from console.urls
     top_up_acts,  # noqa: F401
-    views,
 )
 
 urlpatterns = [
@@ -25,7 +24,7 @@ urlpatterns = [
         hit_preview.preview_picture,
         name="preview_picture",
     ),
-    path("rounds/", views.rounds, name="rounds"),
+    path("rounds/", overview.rounds, name="rounds"),
     path("rounds/<slug:name>/", overview.round, name="round"),
     path("rounds/<slug:name>/live/", overview.round_live, name="round_live"),
     path("rounds/<slug:name>/publish/", publishing.round_publish, name="round_publish"),

@@ -1,9 +1,6 @@
 """Orders of further votes on pairs of a round, and the votes that arrived."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
 from django.db.models import Count, QuerySet
@@ -19,27 +16,12 @@ from dataset.models import Aggregation
 from hits.models import HIT, Item, Round, Seat, TopUp
 
 
-@dataclass(frozen=True)
-class VoteOrder:
-    """``votes`` further votes on some pairs; ``arrived`` of them count by now. ``wrong`` and ``left`` are the numbers
-    of wrong verdicts before and after it as the order promised; ``then`` what was measured once its votes were counted.
-    None where no number was said."""
+def orders_of(round: Round) -> list[dict[str, Any]]:
+    """Return the orders, newest first: ``votes`` further votes on some pairs, of which ``arrived`` count by now; the
+    numbers of ``wrong`` verdicts before, and ``left`` after it as the order promised; and what was measured ``then``,
+    once its votes were counted. None where no number was said.
 
-    top_up: TopUp
-    at: datetime
-    by: str
-    pairs: int
-    votes: int
-    arrived: int
-    cost: Decimal
-    wrong: Wrong | None
-    left: Wrong | None
-    then: Wrong | None
-
-
-def orders_of(round: Round) -> list[VoteOrder]:
-    """Return the orders, newest first. Further votes on disputed pairs are top-ups alike; the event of an order has
-    ``votes_each``."""
+    Further votes on disputed pairs are top-ups alike; the event of an order has ``votes_each``."""
     top_ups = list(round.top_ups.for_disputes().order_by("-number"))
     if not top_ups:
         return []
@@ -52,18 +34,17 @@ def orders_of(round: Round) -> list[VoteOrder]:
     votes = votes_in(round).filter(assignment__hit__top_up__in=orders)
     arrived = _counts(votes, "assignment__hit__top_up")
     return [
-        VoteOrder(
-            top_up=one,
-            at=one.created_at,
-            by=who(promised[one.number]["by"]),
-            pairs=pairs[one.pk],
-            votes=pairs[one.pk] * seats[one.pk] // hits[one.pk],
-            arrived=arrived.get(one.pk, 0),
-            cost=seats[one.pk] * round.seat_cost,
-            wrong=_kept(promised[one.number], "wrong"),
-            left=_kept(promised[one.number], "wrong_after"),
-            then=_kept(promised[newer.number], "wrong") if newer else _counted_since(one),
-        )
+        {
+            "at": one.created_at,
+            "by": who(promised[one.number]["by"]),
+            "pairs": pairs[one.pk],
+            "votes": pairs[one.pk] * seats[one.pk] // hits[one.pk],
+            "arrived": arrived.get(one.pk, 0),
+            "cost": seats[one.pk] * round.seat_cost,
+            "wrong": _kept(promised[one.number], "wrong"),
+            "left": _kept(promised[one.number], "wrong_after"),
+            "then": _kept(promised[newer.number], "wrong") if newer else _counted_since(one),
+        }
         for one, newer in zip(orders, [None, *orders], strict=False)
     ]
 

@@ -35,8 +35,14 @@ def test_the_page_of_the_round_lists_its_orders_and_the_votes_that_arrived(judge
     assert researcher.get("/rounds/round-1/results/").context["orders"] == []
     add_planned(JudgeAgain(again=Decimal("0.50")).plan(judged), actor="ada")
     (order,) = researcher.get("/rounds/round-1/results/").context["orders"]
-    assert (order.by, order.pairs, order.votes, order.arrived, order.cost) == ("ada", 2, 2, 0, Decimal("0.50"))
-    assert (str(order.wrong), str(order.left), order.then) == ("1 (0 to 3)", "1 (0 to 3)", None)
+    assert (order["by"], order["pairs"], order["votes"], order["arrived"], order["cost"]) == (
+        "ada",
+        2,
+        2,
+        0,
+        Decimal("0.50"),
+    )
+    assert (str(order["wrong"]), str(order["left"]), order["then"]) == ("1 (0 to 3)", "1 (0 to 3)", None)
     answer(judged.hits.get(top_up__isnull=False), 4, 4)
     assert '<td class="n">$0.50</td>' in researcher.get("/rounds/round-1/results/").text
 
@@ -44,16 +50,16 @@ def test_the_page_of_the_round_lists_its_orders_and_the_votes_that_arrived(judge
 def test_an_order_shows_what_was_measured_once_its_votes_were_counted(judged, researcher):
     add_planned(JudgeAgain(again=Decimal("0.50")).plan(judged), actor="ada")
     answer(judged.hits.get(top_up__isnull=False), 4, 4)
-    assert researcher.get("/rounds/round-1/results/").context["orders"][0].then is None  # not counted yet
+    assert researcher.get("/rounds/round-1/results/").context["orders"][0]["then"] is None  # not counted yet
     aggregate_round(judged, method="dawid-skene")
     Aggregation.objects.update(certainty=DOUBTFUL | {"expected_wrong": 0.8, "wrong_low": 0.2, "wrong_high": 3.6})
     page = researcher.get("/rounds/round-1/results/")
-    assert str(page.context["orders"][0].then) == "1 (0 to 4)"
+    assert str(page.context["orders"][0]["then"]) == "1 (0 to 4)"
     assert '<td class="n">1 (0 to 4)</td>' in page.text
     Verdict.objects.update(probability=0.6)
     add_planned(JudgeAgain(again=Decimal("0.50")).plan(judged), actor="ada")
     newest, before = researcher.get("/rounds/round-1/results/").context["orders"]
-    assert (newest.then, before.then) == (None, newest.wrong)
+    assert (newest["then"], before["then"]) == (None, newest["wrong"])
 
 
 def test_pairs_drawn_at_random_get_a_second_vote(judged, researcher):
@@ -62,7 +68,7 @@ def test_pairs_drawn_at_random_get_a_second_vote(judged, researcher):
     assert researcher.post(TWICE, {"twice": "4", "shown": page.context["shown"].key}).status_code == 302
     assert judged.hits.get(top_up__isnull=False).items.filter(control=None).count() == 4
     (order,) = researcher.get("/rounds/round-1/results/").context["orders"]
-    assert (order.pairs, order.votes, order.left) == (4, 4, None)
+    assert (order["pairs"], order["votes"], order["left"]) == (4, 4, None)
 
 
 def test_further_votes_on_disputed_pairs_are_no_order(judged, researcher):

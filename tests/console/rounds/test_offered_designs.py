@@ -12,13 +12,12 @@ def collection(db):
 
 
 def test_the_plan_offers_each_design_with_its_effect_and_cost(researcher, collection):
-    offered = {one.judge: one for one in researcher.get("/plan/", PLAN).context["offered"]}
-    assert offered["audit"].effect.endswith("Scores are estimated within ±0.55 or better.")
-    assert offered["all"].estimate.cost > offered["audit"].estimate.cost
+    offered = {one["judge"]: one for one in researcher.get("/plan/", PLAN).context["offered"]}
+    assert offered["audit"]["effect"].endswith("Scores are estimated within ±0.55 or better.")
+    assert offered["all"]["estimate"].cost > offered["audit"]["estimate"].cost
 
 
 def test_a_design_that_the_other_answers_do_not_allow_has_no_cost(researcher, collection):
-    offered = {
-        one.judge: one.estimate for one in researcher.get("/plan/", PLAN | {"reward": "much"}).context["offered"]
-    }
-    assert offered == dict.fromkeys(offered)
+    offered = researcher.get("/plan/", PLAN | {"reward": "much"}).context["offered"]
+    assert offered
+    assert not any("estimate" in one for one in offered)
