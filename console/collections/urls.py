@@ -3,12 +3,13 @@
 from django.urls import path
 
 from console.collections import tested_items, views
+from corpus.models import Caption, Image
 
 urlpatterns = [
     path("pictures/<int:image_id>/", views.picture, name="picture"),
     path("pictures/signed/<token>/", views.signed_picture, name="signed_picture"),
-    path("images/<int:image_id>/", views.image, name="image"),
-    path("captions/<int:caption_id>/", views.caption, name="caption"),
+    path("images/<int:pk>/", views.query, {"kind": Image}, name="image"),
+    path("captions/<int:pk>/", views.query, {"kind": Caption}, name="caption"),
     path("collections/", views.collections, name="collections"),
     path("import/", views.collection_import, name="collection_import"),
     path("import/<uuid:job_id>/", views.import_look, name="import_look"),

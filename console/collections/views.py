@@ -226,14 +226,20 @@ def sample_captions(request: StaffRequest, name: str) -> HttpResponse:
 @members_only.reads
 @cache_control(private=True, max_age=86_400)
 def picture(request: HttpRequest, image_id: int) -> FileResponse:
-    """The original picture, or a thumbnail with ``?size=``."""
+    """A thumbnail with ``?size=``; else the stored file, or a copy as JPEG of one that browsers do not show."""
     image = get_object_or_404(Image, pk=image_id)
     size = request.GET.get("size", "")
-    if not size:
-        return _original(image)
-    if size not in map(str, SIZES):
+    if size and size not in map(str, SIZES):
         raise Http404(f"Invalid size: choose one of {SIZES}, or leave it out.")
-    return _jpeg(image, int(size))
+    if size:
+        return _jpeg(image, int(size))
+    if not image.file:
+        raise Http404(f"Picture {image} has no file.")
+    if not image.file.endswith(SHOWN):
+        return _jpeg(image)
+    with refusals_as_404():
+        content = picture_bytes(image.file)
+    return FileResponse(BytesIO(content), content_type=mimetypes.guess_type(image.file)[0])
 
 
 def _jpeg(image: Image, size: int = LARGEST) -> FileResponse:
@@ -251,29 +257,10 @@ def signed_picture(request: HttpRequest, token: str) -> FileResponse:
     return response
 
 
-def _original(image: Image) -> FileResponse:
-    """Send the stored file, or a copy as JPEG of one that browsers do not show, such as a TIFF."""
-    if not image.file:
-        raise Http404(f"Picture {image} has no file.")
-    if not image.file.endswith(SHOWN):
-        return _jpeg(image)
-    with refusals_as_404():
-        content = picture_bytes(image.file)
-    return FileResponse(BytesIO(content), content_type=mimetypes.guess_type(image.file)[0])
-
-
 @members_only.reads
-def image(request: HttpRequest, image_id: int) -> HttpResponse:
-    """An image as a query, with the captions that do and do not match it."""
-    image = get_object_or_404(Image.objects.select_related("collection"), pk=image_id)
-    refuse_secret_pairs(image.collection, request.user)
-    context = {"query": image, "image": image, "groups": groups_of(image)}
+def query(request: HttpRequest, kind: type[Image] | type[Caption], pk: int) -> HttpResponse:
+    """An image or a caption as a query, with what does and does not match it."""
+    query: Any = get_object_or_404(kind._default_manager.select_related("collection"), pk=pk)
+    refuse_secret_pairs(query.collection, request.user)
+    context = {"query": query, "image": query if kind is Image else None, "groups": groups_of(query)}
     return render(request, "console/collections/query.html", context)
-
-
-@members_only.reads
-def caption(request: HttpRequest, caption_id: int) -> HttpResponse:
-    """A caption as a query, with the images that do and do not match it."""
-    caption = get_object_or_404(Caption.objects.select_related("collection", "image"), pk=caption_id)
-    refuse_secret_pairs(caption.collection, request.user)
-    return render(request, "console/collections/query.html", {"query": caption, "groups": groups_of(caption)})

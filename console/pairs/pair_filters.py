@@ -96,7 +96,10 @@ class PairFilter(forms.Form):
         self.fields["caption"] = _by_key(place.collection.captions, "Caption")
         if place.kind != "round":
             del self.fields["control"]
-        self.fields["sort"] = forms.ChoiceField(required=False, choices=_sorts(place), label="Sorted by")
+        sorts = SORTS_OF_VERSIONS if place.kind == "version" else SORTS
+        if not (place.kind == "round" and place.aggregations):
+            sorts = [one for one in sorts if one[0] != "drawn"]
+        self.fields["sort"] = forms.ChoiceField(required=False, choices=sorts, label="Sorted by")
         if not any(least_votes(one.certainty) for one in place.aggregations):
             del self.fields["sure"]
         if isinstance(place.row, Version):
@@ -137,12 +140,6 @@ class PairFilter(forms.Form):
     def pairs(self) -> Pairs:
         """Return the ids of image and caption of the pairs that pass, each pair once, in order."""
         return _passing(self.place, self.cleaned_data)
-
-
-def _sorts(place: PairScope) -> list[tuple[str, str]]:
-    if place.kind == "version":
-        return SORTS_OF_VERSIONS
-    return SORTS if place.kind == "round" and place.aggregations else SORTS[:-1]
 
 
 def _by_key(rows: Any, label: str) -> forms.ModelChoiceField:

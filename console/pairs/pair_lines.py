@@ -17,7 +17,6 @@ from dataset.judged.verdict_files import verdicts_on
 from dataset.judged.verdict_worth import hundredths, note_doubts
 from dataset.models import Case, Review, Verdict
 from hits.models import Control
-from hits.question import Level
 from mitl.models import Direction, Proposal
 
 Pair = tuple[int, int]
@@ -77,11 +76,6 @@ class Line:
         return next((match.grade for match in self.matches if match.grade), None)
 
     @property
-    def words(self) -> str:
-        """The words of the level; empty without one."""
-        return Level(self.level).brief if self.level else ""
-
-    @property
     def key(self) -> str:
         """The pair as the boxes of its table name it."""
         return f"{self.image.pk}-{self.caption.pk}"
@@ -135,7 +129,9 @@ def lines_of(place: PairScope, pairs: Iterable[Pair]) -> list[Line]:
     captions = Caption.objects.in_bulk(lookup["caption__in"])
     lines = {pair: Line(images[pair[0]], captions[pair[1]]) for pair in pairs}
     # Rows are looked up by image and by caption, so that some are of other pairs.
-    for image, caption, name, level, n in _votes(place, lookup):
+    columns = "image_id", "caption_id", "assignment__hit__round__name", "level"
+    votes = place.votes.filter(**lookup).values_list(*columns).annotate(n=Count("pk")).order_by("level")
+    for image, caption, name, level, n in votes:
         if line := lines.get((image, caption)):
             line.votes_by_round.setdefault(name, []).extend([level] * n)
     judged = verdicts_on(place.aggregations, list(images.values()), list(captions.values()))
@@ -145,12 +141,6 @@ def lines_of(place: PairScope, pairs: Iterable[Pair]) -> list[Line]:
                 getattr(line, name).append(row)
     note_doubts(verdict for line in lines.values() for verdict in line.verdicts)
     return list(lines.values())
-
-
-def _votes(place: PairScope, lookup: dict[str, Any]) -> QuerySet[Any, tuple[int, int, str, int, int]]:
-    columns = "image_id", "caption_id", "assignment__hit__round__name", "level"
-    votes = place.votes.filter(**lookup).values_list(*columns)
-    return votes.annotate(n=Count("pk")).order_by("level")
 
 
 def _rows(place: PairScope, lookup: dict[str, Any]) -> dict[str, Iterable[Any]]:
