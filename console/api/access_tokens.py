@@ -16,7 +16,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.crypto import constant_time_compare
 
-from console.api.scopes import SCOPES
+from console.api.scopes import SCOPES, scopes_of
 from core import clock
 from core.errors import CounterpartError, some_of
 from core.events import record
@@ -39,15 +39,13 @@ def make_token(
 ) -> tuple[Token, str]:
     """Return a new token and its text. The text is not stored.
 
-    Raises CounterpartError for no scopes, unknown ones, those that the owner's role does not allow, more than a year,
-    and invalid networks.
+    Raises CounterpartError for no scopes, those that the owner's role does not allow, more than a year, and invalid
+    networks.
     """
     name = check_words(name, what="name", at_most=80)
     if not scopes:
         raise CounterpartError("The token has no scope. Choose at least one.")
-    if unknown := [scope for scope in scopes if scope not in SCOPES]:
-        raise CounterpartError(f"{counted(len(unknown), 'unknown scope')}: {some_of(unknown)}.")
-    if above := [scope for scope in scopes if not SCOPES[scope].suits(owner)]:
+    if above := sorted({*scopes} - {*scopes_of(owner)}):
         raise CounterpartError(f"Your role does not allow {counted(len(above), 'scope')}: {some_of(above)}.")
     if not 1 <= days <= MOST_DAYS:
         raise CounterpartError(f"Invalid number of days {days}: use 1 to {MOST_DAYS}.")

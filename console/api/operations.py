@@ -27,38 +27,31 @@ from core.text import NAME_PATTERN, NameField
 View = Callable[..., Any]
 READING = (401, 403, 404, 409, 422, 429, 503)
 ACTING = (400, *READING[:4], 411, 413, *READING[4:])
-KEY = {
-    "in": "header",
-    "name": HEADER,
-    "required": True,
-    "description": "A text of your own, such as a UUID: a call that is repeated with it within a day changes nothing.",
-    "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
-}
 
-DIGEST = {
-    "in": "header",
-    "name": "Content-Digest",
-    "required": True,
-    "description": "The SHA-256 of the file (RFC 9530), as `sha-256=:<base64>:`.",
-    "schema": {"type": "string"},
-}
+
+def _header(name: str, description: str, *, required: bool = False, **limits: Any) -> dict[str, Any]:
+    schema = {"type": "string", **limits}
+    return {"in": "header", "name": name, "required": required, "description": description, "schema": schema}
+
+
+KEY = _header(
+    HEADER,
+    "A text of your own, such as a UUID: a call that is repeated with it within a day changes nothing.",
+    required=True,
+    minLength=1,
+    maxLength=255,
+    pattern="^[!-~]+$",
+)
+DIGEST = _header("Content-Digest", "The SHA-256 of the file (RFC 9530), as `sha-256=:<base64>:`.", required=True)
+RANGE = _header("Range", "A part of the file, as bytes=0-1023, bytes=1024- or bytes=-1024.")
+NONE_MATCH = _header(
+    "If-None-Match", "The ETag of the file that the caller has: if it is this one, it is not sent again."
+)
 FILE = {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
 SENT = {
     **FILE,
     "description": "The file.",
     "headers": {"ETag": {"description": "its SHA-256", "schema": {"type": "string"}}},
-}
-RANGE = {
-    "in": "header",
-    "name": "Range",
-    "description": "A part of the file, as bytes=0-1023, bytes=1024- or bytes=-1024.",
-    "schema": {"type": "string"},
-}
-NONE_MATCH = {
-    "in": "header",
-    "name": "If-None-Match",
-    "description": "The ETag of the file that the caller has: if it is this one, it is not sent again.",
-    "schema": {"type": "string"},
 }
 
 
@@ -149,25 +142,16 @@ def _with_parameters(view: View, path: str) -> View:
     return called
 
 
-PYTHON: dict[str, Any] = {
-    "string": str,
-    "integer": int,
-    "number": (int, float),
-    "array": list,
-    "object": dict,
-    "boolean": (),
-    "null": type(None),
+KINDS: dict[str, tuple[Any, str]] = {
+    "string": (str, "text"),
+    "integer": (int, "a whole number"),
+    "number": ((int, float), "a number"),
+    "array": (list, "a list"),
+    "object": (dict, "an object"),
+    "boolean": ((), "true or false"),
+    "null": (type(None), "null"),
 }
-"""Types of JSON → those of Python; true and false are not numbers."""
-WORDS = {
-    "string": "text",
-    "integer": "a whole number",
-    "number": "a number",
-    "array": "a list",
-    "object": "an object",
-    "boolean": "true or false",
-    "null": "null",
-}
+"""Types of JSON → those of Python, and a word; true and false are not numbers."""
 
 
 def schema_of(kind: type[Parameters], *, without: Collection[str] = ()) -> dict[str, Any]:
@@ -194,7 +178,8 @@ def read_body(kind: type[Declared], body: dict[str, Any], known: Mapping[str, An
     described = schema_of(kind)["properties"]
     for name in body.keys() & described.keys():
         if not _fits(body[name], described[name]):
-            raise CounterpartError(f"Invalid {name.replace('_', ' ')} {body[name]!r}: send {_kinds(described[name])}.")
+            wanted = " or ".join(KINDS[kind][1] for kind in _kinds(described[name]))
+            raise CounterpartError(f"Invalid {name.replace('_', ' ')} {body[name]!r}: send {wanted}.")
     parameters = kind.from_json({**body, **known})
     for name in body:
         if isinstance(getattr(parameters, name), Path):
@@ -202,28 +187,26 @@ def read_body(kind: type[Declared], body: dict[str, Any], known: Mapping[str, An
     return parameters
 
 
+def _kinds(described: dict[str, Any]) -> list[str]:
+    """Return the types that a schema allows."""
+    if "anyOf" in described:
+        return [kind for one in described["anyOf"] for kind in _kinds(one)]
+    return described["type"] if isinstance(described["type"], list) else [described["type"]]
+
+
 def _fits(value: Any, described: dict[str, Any]) -> bool:
     """Whether a value has a type that its schema allows, and so have its items."""
-    if "anyOf" in described:
-        return any(_fits(value, one) for one in described["anyOf"])
-    allowed = described["type"] if isinstance(described["type"], list) else [described["type"]]
-    if not any(_is_of(value, kind) for kind in allowed):
+    if not any(_is_of(value, kind) for kind in _kinds(described)):
         return False
-    return not isinstance(value, list) or all(_fits(item, described["items"]) for item in value)
+    (items,) = [one["items"] for one in described.get("anyOf", [described]) if "items" in one] or [{}]
+    return not isinstance(value, list) or all(_fits(item, items) for item in value)
 
 
 def _is_of(value: Any, kind: str) -> bool:
     if isinstance(value, bool):
         return kind == "boolean"
     whole = isinstance(value, float) and value.is_integer()
-    return isinstance(value, PYTHON[kind]) or (kind == "integer" and whole)
-
-
-def _kinds(described: dict[str, Any]) -> str:
-    if "anyOf" in described:
-        return " or ".join(_kinds(one) for one in described["anyOf"])
-    allowed = described["type"] if isinstance(described["type"], list) else [described["type"]]
-    return " or ".join(WORDS[name] for name in allowed)
+    return isinstance(value, KINDS[kind][0]) or (kind == "integer" and whole)
 
 
 def _shown(kind: type[Parameters]) -> dict[str, forms.Field]:
@@ -255,7 +238,7 @@ def _type(field: forms.Field) -> dict[str, Any]:
         case forms.ChoiceField():
             return {"type": "string", "enum": values_of(field) + ([] if field.required else [""])}
         case forms.DecimalField():
-            return {"type": ["number", "string"], "format": "decimal", **_largest(field), **_limits(field)}
+            return {"type": ["number", "string"], "format": "decimal", **_limits(field)}
         case forms.FloatField():
             return {"type": "number", **_limits(field)}
         case forms.IntegerField():
@@ -268,13 +251,9 @@ def _type(field: forms.Field) -> dict[str, Any]:
 def _limits(field: forms.IntegerField) -> dict[str, Any]:
     number = float if isinstance(field, forms.FloatField) else int
     limits: dict[str, Any] = {"minimum": field.min_value, "maximum": field.max_value}
+    if isinstance(field, forms.DecimalField) and field.max_digits and field.max_value is None:
+        limits["maximum"] = 10 ** (field.max_digits - (field.decimal_places or 0)) - 1
     return {name: number(limit) for name, limit in limits.items() if limit is not None}
-
-
-def _largest(field: forms.DecimalField) -> dict[str, Any]:
-    if field.max_digits is None:
-        return {}
-    return {"maximum": 10 ** (field.max_digits - (field.decimal_places or 0)) - 1}
 
 
 def _text(field: forms.CharField) -> dict[str, Any]:

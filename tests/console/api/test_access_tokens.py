@@ -59,7 +59,7 @@ def test_making_and_revoking_leave_events(person):
     ("change", "message"),
     [
         ({"scopes": []}, "no scope"),
-        ({"scopes": ["all"]}, "1 unknown scope: all"),
+        ({"scopes": ["all"]}, "role does not allow 1 scope: all"),
         ({"scopes": ["rounds:spend"]}, "role does not allow 1 scope: rounds:spend"),
         ({"days": 366}, "Invalid number of days 366"),
         ({"networks": ["10.0.0.1/8"]}, "Invalid network"),
