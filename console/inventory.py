@@ -58,11 +58,6 @@ def _figures(answer: type[Schema], read: Any) -> Figures:
     return found
 
 
-def counts() -> dict[str, int]:
-    """Return how many things of each kind there are."""
-    return {word: thing.rows.count() for word, thing in THINGS.items()}
-
-
 def remove(word: str, name: str, *, actor: str) -> None:
     """Remove a thing that nothing depends on, with its files; undo it if it is an import. Raises CounterpartError that
     says what does, and where it comes into use at the same time."""

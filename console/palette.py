@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.urls import path, reverse
 
 from annotation.models import Worker
-from console.acts import ACTS, Act
+from console.acts import ACTS
 from console.navigation import ELSEWHERE, MENU, OF_USER
 from console.permissions import StaffRequest, members_only
 from console.places import page_of
@@ -22,15 +22,8 @@ from mitl.models import Annotator, Pool
 
 EACH = 5  # things of a kind
 MOST = 20
-NAMED: dict[type[Model], str] = {
-    Round: "name",
-    Version: "name",
-    Collection: "name",
-    Annotator: "name",
-    Pool: "name",
-    Worker: "pseudonym",
-}
-"""Kind of thing → the field that names it."""
+NAMED: tuple[type[Model], ...] = (Round, Version, Collection, Annotator, Pool, Worker)
+"""Kinds of things that have names, or pseudonyms."""
 
 
 class Found(NamedTuple):
@@ -56,7 +49,7 @@ def find(text: str, user: User) -> Iterator[Found]:
     if text:
         yield from _acts(text, user)
         for kind in NAMED:
-            yield from (_to(one) for one in _named(kind, text))
+            yield from (Found(str(kind._meta.verbose_name), str(one), page_of(one)) for one in _named(kind, text))
         yield from _items(text)
     for entry in (*MENU, *ELSEWHERE, *OF_USER):
         if text.lower() in entry.title.lower() and entry.guard.may(user):
@@ -70,7 +63,7 @@ def _acts(text: str, user: User) -> Iterator[Found]:
         if act.menu is None or rest is None or not act.guard.may(user):
             continue
         things = [one for one in _named(act.menu, rest) if act.offered(one)]
-        yield from (_act(act, one) for one in things)
+        yield from (Found("act", f"{act.label} {one}", act.url(one), is_act=True) for one in things)
 
 
 def _rest_of(text: str, label: str) -> str | None:
@@ -85,9 +78,8 @@ def _rest_of(text: str, label: str) -> str | None:
 
 def _named(kind: type[Model], text: str) -> QuerySet[Model]:
     """Return the things of a kind whose name contains the text: the newest, or those that begin with it."""
-    field = NAMED.get(kind, "name")
-    lookup = "startswith" if kind is Worker else "icontains"
-    return kind._default_manager.filter(**{f"{field}__{lookup}": text}).order_by("-pk")[:EACH]
+    lookup = "pseudonym__startswith" if kind is Worker else "name__icontains"
+    return kind._default_manager.filter(**{lookup: text}).order_by("-pk")[:EACH]
 
 
 def _items(text: str) -> Iterator[Found]:
@@ -104,14 +96,6 @@ def _items(text: str) -> Iterator[Found]:
             for caption in captions:
                 if image.collection_id == caption.collection_id:
                     yield Found("pair", f"{image.key} {caption.key}", reverse("pair", args=[image.pk, caption.pk]))
-
-
-def _to(thing: Model) -> Found:
-    return Found(str(thing._meta.verbose_name), str(thing), page_of(thing))
-
-
-def _act(act: Act, thing: Model) -> Found:
-    return Found("act", f"{act.label} {thing}", act.url(thing), is_act=True)
 
 
 urlpatterns = [path("go/", go, name="go")]

@@ -110,8 +110,7 @@ def upload_job(
             with opened_uploads(job) as files:
                 return work(job, files, progress)
 
-        last = remove_uploads_unless_done if keeps else remove_uploads
-        return job(name, needs=needs, acts=acts, last=last)(with_files)
+        return job(name, needs=needs, acts=acts, last=partial(remove_uploads, unless_done=keeps))(with_files)
 
     return make
 
@@ -150,21 +149,16 @@ def opened_uploads(job: Job) -> Iterator[dict[str, Path]]:
             raise CounterpartError(message) from error
 
 
-def remove_uploads(job_id: str) -> None:
-    """Remove the files of a job that has ended, unless another job still needs them."""
+def remove_uploads(job_id: str, *, unless_done: bool = False) -> None:
+    """Remove the files of a job that has ended, those that another job still needs excepted; with ``unless_done`` only
+    those of a job that failed or was cancelled."""
     job = Job.objects.get(pk=job_id)
-    if job.is_live:
+    if job.is_live or (unless_done and job.state == Job.State.DONE):
         return
     needed = needed_uploads()
     for described in job.params["files"].values():
         if described["path"] not in needed:
             remove_file(upload_at(described["path"]))
-
-
-def remove_uploads_unless_done(job_id: str) -> None:
-    """Remove the files of a job that failed or was cancelled."""
-    if Job.objects.get(pk=job_id).state != Job.State.DONE:
-        remove_uploads(job_id)
 
 
 def short_name(name: str) -> str:

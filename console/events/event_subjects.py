@@ -1,7 +1,7 @@
 """Events as sentences: who did what to what; how a subject is called, its page, and the round it belongs to."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from string import Formatter
@@ -111,16 +111,6 @@ def _reviewed(row: Review) -> tuple[str, str]:
     return "a caption", reverse("caption", args=[row.caption_id])
 
 
-def subjects_of(events: Sequence[Event]) -> list[SafeString | str]:
-    """Return what each event is about, with one query for each kind of subject among them."""
-    keys = defaultdict(set)
-    for event in events:
-        model, _, key = event.subject.partition(":")
-        keys[model].add(key)
-    rows = {model: _rows(KINDS[model], some) for model, some in keys.items() if model in KINDS}
-    return [_what(event, rows) for event in events]
-
-
 def _rows(kind: SubjectKind, keys: set[str]) -> dict[str, Any]:
     rows = kind.model._default_manager.select_related(*(kind.related or (None,)))
     try:
@@ -164,10 +154,7 @@ for _app in apps.get_app_configs():
 """Verb → sentence, which the app that writes the verb declares in its ``apps.py``. ``who`` and ``what`` are names with
 links; other words are data, counts with their noun."""
 
-ANY_VERB = "{who} {verb} {what}"
-
-NOTHING: tuple[object, ...] = ("", None, [], {})
-UNSHOWN = ("called",)
+UNSHOWN = "called"
 """Data that events keep for computations."""
 
 PROGRAMS = {
@@ -197,13 +184,16 @@ class EventLine:
 def describe_events(events: Iterable[Event]) -> list[EventLine]:
     """Return events as sentences, with one query for each kind of subject among them."""
     listed = list(events)
-    subjects = zip(listed, subjects_of(listed), strict=True)
-    return [EventLine(one.at, sentence_of(one, what), one.subject, _details(one)) for one, what in subjects]
+    keys = defaultdict(set)
+    for event in listed:
+        model, _, key = event.subject.partition(":")
+        keys[model].add(key)
+    rows = {model: _rows(KINDS[model], some) for model, some in keys.items() if model in KINDS}
+    return [EventLine(one.at, _sentence_of(one, _what(one, rows)), one.subject, _details(one)) for one in listed]
 
 
-def sentence_of(event: Event, what: SafeString | str) -> SafeString:
-    """Return the sentence of an event whose subject is called ``what``."""
-    template = SENTENCES.get(event.verb, ANY_VERB)
+def _sentence_of(event: Event, what: SafeString | str) -> SafeString:
+    template = SENTENCES.get(event.verb, "{who} {verb} {what}")
     known = {**event.data, "who": who(event.actor), "what": what, "verb": event.verb}
     parts = (
         (text, _worded(known.get(name, "?"), noun) if name else "")
@@ -213,8 +203,10 @@ def sentence_of(event: Event, what: SafeString | str) -> SafeString:
 
 
 def _details(event: Event) -> list[tuple[str, Any]]:
-    in_sentence = {*UNSHOWN} | {name for _, name, _, _ in Formatter().parse(SENTENCES.get(event.verb, ""))}
-    return [(name, value) for name, value in event.data.items() if name not in in_sentence and value not in NOTHING]
+    hidden = {UNSHOWN} | {name for _, name, _, _ in Formatter().parse(SENTENCES.get(event.verb, ""))}
+    return [
+        (name, value) for name, value in event.data.items() if name not in hidden and value not in ("", None, [], {})
+    ]
 
 
 def _worded(value: object, noun: str | None) -> object:

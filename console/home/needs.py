@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import timedelta
-from functools import partial
 from typing import NamedTuple
 from uuid import UUID
 
@@ -46,21 +45,19 @@ class Waiting(NamedTuple):
     path: str
     noun: str
     text: str
-    page: Callable[[str], str]
+    page: str
+    query: str = ""
 
 
 def needs_of_all_rounds(user: User) -> list[Need]:
     """Return everything that waits for staff and that the user may do, most urgent first."""
     of_site = [need for permission, find in _OF_SITE if user.has_perm(permission) for need in find()]
-    return [*_of_rounds(user, None), *of_site, *_stale_jobs(), *_failed_jobs(user), *_webhooks_off(user)]
+    return [*needs_of(None, user), *of_site, *_stale_jobs(), *_failed_jobs(user), *_webhooks_off(user)]
 
 
-def needs_of(round: Round, user: User) -> list[Need]:
-    """Return what waits in one round that the user may do, most urgent first, with a constant number of queries."""
-    return _of_rounds(user, round)
-
-
-def _of_rounds(user: User, round: Round | None) -> list[Need]:
+def needs_of(round: Round | None, user: User) -> list[Need]:
+    """Return what waits in one round, or in all, that the user may do, most urgent first, with a constant number of
+    queries."""
     late = _late(round) if user.has_perm(LAUNCH) else ()
     waiting = [one for permission, some in _WAITING.items() if user.has_perm(permission) for one in some]
     return [*late, *(need for one in waiting for need in _counted(one, round))]
@@ -71,8 +68,15 @@ def _counted(waiting: Waiting, round: Round | None) -> Iterator[Need]:
     rows = waiting.rows() if round is None else waiting.rows().filter(**{waiting.path: round})
     name = f"{waiting.path}__name"
     for found, n in rows.order_by().values_list(name).annotate(n=Count("pk")).order_by(name):
-        page = waiting.page(found) if found else reverse("rounds")
-        yield Need(waiting.text.format(counted(n, waiting.noun), found or "no round"), page)
+        yield Need(waiting.text.format(counted(n, waiting.noun), found or "no round"), _page_of(waiting, found))
+
+
+def _page_of(waiting: Waiting, round: str | None) -> str:
+    if round is None:
+        return reverse("rounds")
+    if waiting.page == "inbox":
+        return f"{reverse('inbox')}?round={round}"
+    return _page(waiting.page, round) + waiting.query
 
 
 def _page(name: str, key: str | int | UUID) -> str:
@@ -163,15 +167,6 @@ def _webhooks_off(user: User) -> Iterable[Need]:
         yield Need(f"The webhook to {webhook.host} is off: {reason}", _page("webhook", webhook.pk))
 
 
-def _reviews(name: str) -> str:
-    return f"{reverse('inbox')}?round={name}"
-
-
-def _suspected(name: str) -> str:
-    return f"{_page('round_pairs', name)}?state=suspected"
-
-
-_money = partial(_page, "round_money")
 IN_HIT = "hit__round"
 OF_WORK = "assignment__hit__round"
 LAUNCH = "hits.launch_round"
@@ -182,16 +177,16 @@ _SUSPECTED = Control.objects.filter(state=Control.State.SUSPECTED)
 _FAILED = Outbox.objects.filter(state=Outbox.State.FAILED)
 _WAITING: Mapping[str, tuple[Waiting, ...]] = {
     DECIDE: (
-        Waiting(_nearly_approved, IN_HIT, "assignment", "{} in {}: the platform approves within 48 h", _reviews),
-        Waiting(work_to_review, IN_HIT, "flagged assignment", "{} in {}", _reviews),
-        Waiting(_PROPOSED.all, OF_WORK, "rejection", "{} in {} for a second person", _reviews),
-        Waiting(_APPEALS.all, OF_WORK, "appeal", "{} in {} to answer", _reviews),
-        Waiting(_SUSPECTED.all, "round", "control", "{} under suspicion in {}", _suspected),
-        Waiting(work_to_look_at, IN_HIT, "submission", "{} with a problem in {}", _money),
+        Waiting(_nearly_approved, IN_HIT, "assignment", "{} in {}: the platform approves within 48 h", "inbox"),
+        Waiting(work_to_review, IN_HIT, "flagged assignment", "{} in {}", "inbox"),
+        Waiting(_PROPOSED.all, OF_WORK, "rejection", "{} in {} for a second person", "inbox"),
+        Waiting(_APPEALS.all, OF_WORK, "appeal", "{} in {} to answer", "inbox"),
+        Waiting(_SUSPECTED.all, "round", "control", "{} under suspicion in {}", "round_pairs", "?state=suspected"),
+        Waiting(work_to_look_at, IN_HIT, "submission", "{} with a problem in {}", "round_money"),
     ),
     LAUNCH: (
-        Waiting(_FAILED.all, "round", "platform call", "{} of {} failed", _money),
-        Waiting(_held_up, "round", "platform call", "{} of {} could not be made yet", _money),
+        Waiting(_FAILED.all, "round", "platform call", "{} of {} failed", "round_money"),
+        Waiting(_held_up, "round", "platform call", "{} of {} could not be made yet", "round_money"),
     ),
 }
 """What waits in rounds, by the permission of who may do it."""

@@ -3,7 +3,7 @@ from functools import reduce
 from operator import getitem
 from typing import Any
 
-from console.inventory import counts, listed
+from console.inventory import listed
 from console.inventory_rows import THINGS
 from console.things import Figures
 from core.commands import ActCommand, argument, rows_table
@@ -18,7 +18,7 @@ class Command(ActCommand):
     def act(self, **options: Any) -> str | dict[str, Any]:
         things = options["things"]
         if not things:
-            return counts()
+            return {word: thing.rows.count() for word, thing in THINGS.items()}
         rows = listed(things)
         if options["json"]:
             return {things: rows}
