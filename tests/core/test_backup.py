@@ -117,19 +117,12 @@ def unchanged():
     assert state() == changed
 
 
-def test_a_site_with_rows_is_not_overwritten_by_mistake(site):
+def test_a_site_with_rows_or_files_is_not_overwritten_by_mistake_and_an_empty_one_needs_no_permission(site):
     with unchanged(), pytest.raises(CounterpartError, match="Pass --replace"):
         restore(site, replace=False)
-
-
-def test_stored_files_without_a_database_are_not_overwritten_by_mistake(site):
     Collection.objects.all().delete()
     with pytest.raises(CounterpartError, match="There are files in"):
         restore(site, replace=False)
-
-
-def test_an_empty_site_needs_no_permission(site):
-    Collection.objects.all().delete()
     shutil.rmtree(default_storage.location)
     restore(site, replace=False)
     assert state() == BEFORE

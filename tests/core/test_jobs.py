@@ -57,12 +57,16 @@ def test_the_task_goes_out_with_the_jobs_id(db):
     assert seen == [str(job.pk)]
 
 
-def test_progress_is_written_where_a_page_reads_it(job):
+def test_progress_is_written_where_a_page_reads_it_and_a_long_step_shortened(job):
     with running(job.pk) as progress:
         progress("counting", 2, 8)
         job.refresh_from_db()
         assert (job.state, job.step, job.done, job.total, job.share) == (State.RUNNING, "counting", 2, 8, 0.25)
     assert state_of(job) == State.QUEUED  # for its next task
+    with running(job.pk) as progress:
+        progress("x" * 300, 0, None)
+    job.refresh_from_db()
+    assert job.step == "x" * 100
 
 
 def test_progress_is_written_at_most_twice_a_second_but_the_end_always(job, django_assert_num_queries):
@@ -97,13 +101,6 @@ def test_the_reconciler_waits_for_no_locked_job(transactional_db):
         assert at_once(resend_stale_jobs) == [0]
 
 
-def test_a_step_with_a_long_name_is_shortened(job):
-    with running(job.pk) as progress:
-        progress("x" * 300, 0, None)
-    job.refresh_from_db()
-    assert job.step == "x" * 100
-
-
 def test_the_last_task_finishes_the_job(job):
     with running(job.pk):
         finish(job.pk, "3 sheep.")
@@ -112,15 +109,11 @@ def test_the_last_task_finishes_the_job(job):
     assert verbs(job) == ["opened", "done"]
 
 
-def test_a_job_ends_once(job):
+def test_a_job_ends_once_and_its_task_then_finds_nothing_to_do(job):
     finish(job.pk, "3 sheep.")
     finish(job.pk, "4 sheep.")
     assert not cancel(job, actor="bo")
     assert (state_of(job), job.message) == (State.DONE, "3 sheep.")
-
-
-def test_a_task_of_a_job_that_has_ended_finds_nothing_to_do(job):
-    finish(job.pk, "3 sheep.")
     with running(job.pk) as progress:
         assert progress is None
     assert state_of(job) == State.DONE

@@ -77,15 +77,11 @@ def test_importing_twice_changes_nothing_and_says_so_in_one_event(zoo, path):
     assert (list(Match.objects.order_by("pk").values()), Event.objects.count()) == (before, events)
 
 
-def test_of_a_repeated_pair_the_first_counts(zoo, path):
+def test_of_a_repeated_pair_the_first_counts_and_another_score_for_a_known_pair_is_refused(zoo, path):
     table = "image,caption,score\n0,3,1.5\n0,3,4\n0,3,1.5\n"
     assert imported(zoo, path, table).repeated == 1
     assert Match.objects.get(source="other").score == 1.5
     assert imported(zoo, path, table).there == 1
-
-
-def test_another_score_for_a_known_pair_is_refused(zoo, path):
-    imported(zoo, path, "image,caption,score\n0,3,1.5\n")
     with pytest.raises(CounterpartError, match="image 0 and caption 3"):
         imported(zoo, path, "image,caption,score\n1,3,1.5\n0,3,2\n")
     assert keys() == {("0", "3")}

@@ -66,14 +66,12 @@ def test_a_hit_that_was_not_posted_from_here_is_closed(begun_round, resumed, com
     assert Event.objects.filter(verb="repaired", actor="robin").count() == 2
 
 
-def test_the_hits_of_another_round_with_the_same_terms_are_left_alone(begun_round, resumed, commit):
+def test_the_hits_of_another_round_with_the_same_terms_are_its_own_also_where_it_has_not_heard_of_them(
+    begun_round, resumed, commit
+):
     other = published(hits=2, name="round-2", collection=begun_round.pool.collection, commit=commit)
     assert len({posting.terms_id for posting in Posting.objects.all()}) == 1
     assert (kinds(begun_round), kinds(other)) == ([], [])
-
-
-def test_a_hit_that_another_round_has_posted_without_hearing_of_it_is_that_rounds_own(begun_round, commit):
-    other = published(hits=1, name="round-2", collection=begun_round.pool.collection, commit=commit)
     Posting.objects.filter(hit__round=other).update(state="planned", external_id="", posted_assignments=0)
     Outbox.objects.filter(round=other).update(state="failed")
     assert kinds(begun_round) == []
@@ -154,26 +152,22 @@ def test_pay_whose_call_is_under_way_is_still_being_settled(begun_round, resumed
     assert "cannot be taken back" in difference.remedy
 
 
-def test_fewer_answer_sets_there_than_here_are_asked_for(begun_round, commit):
+def test_fewer_answer_sets_there_than_here_are_asked_for_and_more_are_for_a_person(begun_round, commit):
     Posting.objects.filter(hit__number=2).update(max_assignments=2)
     assert kinds(begun_round) == [Kind.OTHER_AMOUNT]
     assert repaired(begun_round, commit) == []
-
-
-def test_more_answer_sets_there_than_here_are_for_a_person(begun_round):
     Posting.objects.filter(hit__number=2).update(max_assignments=0)
     (difference,) = find_differences(begun_round)
     assert (difference.kind, difference.repair) == (Kind.OTHER_AMOUNT, None)
     assert "check it" in difference.remedy
 
 
-def test_a_platform_that_does_not_answer_is_not_taken_for_an_empty_one(begun_round, resumed):
+def test_a_platform_that_does_not_answer_is_not_taken_for_an_empty_one_and_a_round_in_the_house_has_none(
+    begun_round, resumed
+):
     resumed.fault(kind="reset", operation="ListHITs")
     with pytest.raises(CounterpartError, match="could not be read"):
         find_differences(begun_round)
-
-
-def test_a_round_in_the_house_has_nothing_to_be_held_against(begun_round):
     begun_round.channel = "browser"
     with pytest.raises(CounterpartError, match="is on no platform"):
         find_differences(begun_round)

@@ -84,7 +84,7 @@ def test_a_forged_token_opens_nothing(stranger, posting, token):
         assert method(f"/judge/at/mturk/emulator/{token}/{path}").status_code == 404
 
 
-def test_a_token_opens_its_hit_at_its_own_site_only(stranger, posting, monkeypatch):
+def test_a_token_opens_its_hit_at_its_own_site_and_destination_only(stranger, posting, monkeypatch):
     url = enter(stranger, posting)
     variables = {"ENVIRONMENTS": "emulator,sandbox", "ACCESS_KEY_ID": "k", "SECRET_ACCESS_KEY": "s"}
     for name, value in variables.items():
@@ -92,10 +92,6 @@ def test_a_token_opens_its_hit_at_its_own_site_only(stranger, posting, monkeypat
     monkeypatch.setenv("MTURK_SANDBOX_ORIGINS", ORIGIN)
     assert stranger.get(url).status_code == 200
     assert stranger.get(url.replace("emulator", "sandbox")).status_code == 404
-
-
-def test_a_token_for_another_destination_is_dead_once_that_is_not_allowed_any_more(stranger, posting, monkeypatch):
-    url = enter(stranger, posting)
     serve_mturk(monkeypatch, "https://other.example")
     assert stranger.get(url).status_code == 404
 
@@ -148,15 +144,11 @@ def test_a_closed_and_settled_round_admits_no_worker(stranger, posting, over):
     turned_away(stranger, posting)
 
 
-def test_an_excluded_worker_is_turned_away_without_the_private_reason(stranger, posting):
+def test_an_excluded_worker_is_turned_away_without_the_private_reason_but_may_end_what_they_began(stranger, posting):
     Exclusion.objects.create(worker=worker_for(**KNOWN), reason="private", by="robin")
     assert "private" not in turned_away(stranger, posting)
     Exclusion.objects.update(lifted_at=timezone.now())
     assert enter(stranger, posting)
-
-
-def test_who_is_excluded_later_may_end_what_they_began(stranger, posting):
-    enter(stranger, posting)
     Exclusion.objects.create(worker=worker_for(**KNOWN), reason="later", by="robin")
     assert "Send to the platform" in save(stranger, posting).text
 

@@ -13,7 +13,7 @@ from crowd.models import Outbox, Posting
 from crowd.posting.publication import can_close, close_round, join_link, publish_round, quote
 from hits.models import Round
 from tests.annotation.cast import answer
-from tests.factories import make_collection, make_round, make_worker
+from tests.factories import make_round, make_worker
 
 
 def draft(reward="2.50", **options):
@@ -29,20 +29,19 @@ def test_publishing_is_stored_before_the_platform_is_called(db, platform):
     assert Posting.objects.count() == 2
 
 
-def test_the_default_environment_of_a_platform_is_its_rehearsal(db, platform):
-    assert publish_round(draft(), channel="mturk", actor="robin").environment == "emulator"
-
-
-def test_the_words_of_an_offer_are_kept_from_the_publication_on(db, platform):
+def test_a_platform_is_rehearsed_by_default_and_the_words_of_an_offer_are_kept(db, platform):
     made = publish_round(draft(), channel="mturk", actor="robin")
+    assert made.environment == "emulator"
     assert made.offer["title"] == "Does the sentence describe the picture?"
 
 
-def test_publishing_twice_changes_nothing(db):
+def test_publishing_twice_changes_nothing_and_a_round_is_open_in_one_place_only(db, platform):
     made = publish_round(draft(), actor="robin")
     published_at = made.published_at
     assert publish_round(made, actor="sam").published_at == published_at
     assert Event.objects.filter(verb="published").count() == 1
+    with pytest.raises(CounterpartError, match="open on browser"):
+        publish_round(made, channel="mturk", environment="sandbox", actor="robin")
 
 
 @pytest.mark.parametrize(("channel", "limit"), [("browser", 45), ("mturk", 60)])
@@ -71,25 +70,21 @@ def test_losing_the_race_to_publish_is_ordinary(db, monkeypatch):
     assert not Event.objects.filter(verb="published").exists()
 
 
-def test_a_round_with_missing_pictures_is_not_published(db):
+def test_a_round_with_missing_pictures_is_published_on_request_only(db):
     made = draft()
     Image.objects.filter(key__in=["0", "1", "2"]).update(file="")
     with pytest.raises(CounterpartError, match="^3 pictures .*--skip-missing"):
         publish_round(made, actor="robin")
     made.refresh_from_db()
     assert (made.state, Outbox.objects.count(), Event.objects.filter(verb="published").count()) == ("draft", 0, 0)
+    assert publish_round(made, skip_missing=True, actor="robin").state == "open"
+    assert Event.objects.get(verb="published").data["missing"] == 3
 
 
 def test_pictures_that_no_pair_shows_may_be_missing(db):
     made = draft()
     Image.objects.exclude(pk__in=made.hits.values("items__image")).update(file="")
     assert publish_round(made, actor="robin").state == "open"
-
-
-def test_a_round_with_missing_pictures_is_published_on_request(db):
-    made = draft(collection=make_collection(pictures=False))
-    assert publish_round(made, skip_missing=True, actor="robin").state == "open"
-    assert Event.objects.get(verb="published").data["missing"] == 4
 
 
 def test_a_round_may_cost_its_ceiling_and_not_a_cent_more(db):
@@ -111,12 +106,6 @@ def test_an_environment_must_be_the_channels_own(db, platform, channel, environm
         publish_round(draft(), channel=channel, environment=environment, actor="robin")
 
 
-def test_a_round_is_open_in_one_place_only(db, platform):
-    made = publish_round(draft(), actor="robin")
-    with pytest.raises(CounterpartError, match="open on browser"):
-        publish_round(made, channel="mturk", environment="sandbox", actor="robin")
-
-
 def test_a_draft_cannot_be_closed(db):
     with pytest.raises(CounterpartError, match="was never published"):
         close_round(draft(), actor="robin")
@@ -130,17 +119,13 @@ def judged(db):
     return made
 
 
-def test_a_draft_that_was_judged_elsewhere_is_closed_once_and_costs_nothing(judged):
+def test_a_draft_that_was_judged_elsewhere_is_closed_once_costs_nothing_and_is_published_no_more(judged):
     for _ in range(2):
         assert close_round(judged, actor="robin").state == "closed"
     assert Event.objects.filter(verb="closed").count() == 1
     assert not can_close(judged)
     standing = standing_of(judged)
     assert (standing.filled, standing.wanted, standing.expected_cost) == (1, 2, 0)
-
-
-def test_a_draft_that_was_closed_is_published_no_more(judged):
-    close_round(judged, actor="robin")
     with pytest.raises(CounterpartError, match="was closed on"):
         publish_round(judged, actor="robin")
     judged.refresh_from_db()

@@ -56,19 +56,13 @@ def test_accepted_excluded_and_rejected_work_is_distinguished(judged, people):
     Assignment.objects.filter(pk__in=[work[1].pk, work[2].pk]).update(state="excluded")
     Assignment.objects.filter(pk=work[3].pk).update(state="flagged")
     reject(work[1])
+    reject(work[2], dropped_at="2026-01-01T00:00Z")
+    reject(work[3], needs_second=True)
     found = by_name("round-1")[people[0].pseudonym]
     assert (found["hits"], found["accepted"], found["excluded"], found["rejected"]) == (7, 4, 2, 1)
     assert (found["accepted_share"], found["rejected_share"]) == (pytest.approx(4 / 7), pytest.approx(1 / 7))
     assert found["judgments"] == 8
     assert by_hits("round-1")["6-10"]["rejected_share"] == pytest.approx(1 / 7)
-
-
-def test_a_rejection_that_was_dropped_or_waits_for_a_second_person_is_none(judged, people):
-    dropped, waits = Assignment.objects.filter(worker=people[0]).order_by("pk")[:2]
-    Assignment.objects.filter(pk__in=[dropped.pk, waits.pk]).update(state="excluded")
-    reject(dropped, dropped_at="2026-01-01T00:00Z")
-    reject(waits, needs_second=True)
-    assert by_name("round-1")[people[0].pseudonym]["rejected"] == 0
 
 
 def reject(work: Assignment, **more) -> None:

@@ -127,8 +127,11 @@ def test_the_pages_take_reasons_too(transactional_db, profile, live_server):
     assert Judgment.objects.exclude(shortcoming="").count() == 8
 
 
-def test_exactly_the_simulated_votes_are_marked_and_counted(round, profile):
+def test_a_round_in_which_people_took_hits_is_simulated_only_on_request_and_exactly_those_votes_marked(round, profile):
     answer(round.hits.get(number=1), 1, 1, 1)
+    with pytest.raises(CounterpartError, match="1 person .* --among-people"):
+        simulate_round(round, profile=profile())
+    assert Assignment.objects.count() == 1
     figures = simulate_round(round, workers=2, profile=profile(), among_people=True)
     assert (Judgment.objects.simulated().count(), Judgment.objects.count()) == (5 * 5, 6 * 5)
     assert (figures["simulated votes"], figures["people's votes"]) == (25, 5)
@@ -140,10 +143,3 @@ def test_votes_of_a_rehearsal_are_simulated_whoever_gave_them(round):
     assert not Judgment.objects.simulated().exists()
     Round.objects.update(rehearsal=True)
     assert Judgment.objects.simulated().count() == 5
-
-
-def test_a_round_in_which_people_took_hits_is_simulated_only_on_request(round, profile):
-    answer(round.hits.get(number=1), 1, 1, 1)
-    with pytest.raises(CounterpartError, match="1 person .* --among-people"):
-        simulate_round(round, profile=profile())
-    assert Assignment.objects.count() == 1

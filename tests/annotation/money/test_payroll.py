@@ -118,17 +118,13 @@ def test_the_list_takes_as_many_queries_for_many_workers(owing, django_assert_nu
         write_wages(owing)
 
 
-def test_the_list_given_back_marks_all_of_it_paid(owing):
-    marked = mark(owing, write_wages(owing))
+def test_the_list_given_back_marks_all_of_it_paid_and_given_back_twice_nothing_more(owing):
+    listed = write_wages(owing)
+    marked = mark(owing, listed)
     assert (marked.payments, marked.amount, marked.before) == (3, Decimal("1.95"), 0)
     assert paid() == 3
     assert Event.objects.filter(verb="paid", actor="robin").count() == 3
     assert balances(owing)["paid"] == Decimal("1.95")
-
-
-def test_given_back_twice_it_marks_nothing_more(owing):
-    listed = write_wages(owing)
-    mark(owing, listed)
     marked = mark(owing, listed)
     assert (marked.payments, marked.amount, marked.before) == (0, Decimal(0), 3)
     assert Event.objects.filter(verb="paid").count() == 3
@@ -180,17 +176,18 @@ def test_payments_that_are_not_the_workers_are_refused(owing, bob):
     assert paid() == 0
 
 
-def test_a_row_given_twice_is_refused(owing):
+def test_a_row_given_twice_another_rounds_list_and_a_round_that_its_platform_pays_are_refused(owing):
     rows = read(write_wages(owing))
     with pytest.raises(CounterpartError, match="same payment"):
         mark(owing, written([*rows, rows[0]]))
     assert paid() == 0
-
-
-def test_another_rounds_list_is_refused(owing):
     other = make_round(owing.pool.collection, "other")
     with pytest.raises(CounterpartError, match="in round other"):
         mark(other, write_wages(owing))
+    put_on_platform(owing)
+    with pytest.raises(CounterpartError, match="is paid by mturk itself"):
+        mark(owing, write_wages(owing))
+    assert paid() == 0
 
 
 def test_a_payment_withdrawn_since_is_refused(owing, ann):
@@ -209,13 +206,6 @@ def test_another_file_is_refused(owing):
             mark(owing, text)
     with pytest.raises(CounterpartError, match="line 1"):
         mark(owing, "w" * 200_000 + "\n1,2\n")
-
-
-def test_a_round_that_its_platform_pays_is_not_marked_by_hand(owing):
-    put_on_platform(owing)
-    with pytest.raises(CounterpartError, match="is paid by mturk itself"):
-        mark(owing, write_wages(owing))
-    assert paid() == 0
 
 
 def test_the_commands_write_the_list_and_take_it_back(owing, tmp_path, capsys):

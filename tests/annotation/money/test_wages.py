@@ -127,12 +127,9 @@ def test_a_known_time_is_never_paid_below_the_floor(collection):
             publish_round(made, expected_minutes=stated, below_floor=True, actor="robin")
 
 
-def test_a_large_round_needs_a_pilot(collection, platform):
+def test_a_large_round_needs_a_pilot_which_a_small_one_may_be(collection, platform):
     with pytest.raises(CounterpartError, match="asks for 31 assignments"):
         publish_round(large(collection), channel="mturk", actor="robin")
-
-
-def test_a_small_round_may_be_the_pilot(collection, platform):
     made = make_round(collection, "small", replication=PILOT_SIZE, published=False)
     assert publish_round(made, channel="mturk", actor="robin").expected_seconds is None
 

@@ -83,7 +83,7 @@ def test_many_at_the_door_at_once_never_pass_the_capacity(transactional_db):
     assert sum(joined) == Participant.objects.count() == 2
 
 
-def test_a_worker_takes_as_many_hits_as_they_may(db):
+def test_a_worker_takes_as_many_hits_of_a_round_as_they_may(db):
     made, worker = limit(make_round(hits=4), per_worker=2), make_worker()
     for left in (2, 1):
         assert permit_of(made, worker).left == left
@@ -91,6 +91,7 @@ def test_a_worker_takes_as_many_hits_as_they_may(db):
     assert lease_seat(made, worker=worker) is None
     assert permit_of(made, worker).is_over
     assert lease_seat(made, worker=make_worker())
+    assert permit_of(limit(make_round(made.pool.collection, "other"), per_worker=1), worker).left == 1
 
 
 @pytest.mark.parametrize(("state", "counts"), [("returned", False), ("excluded", True)])
@@ -98,12 +99,6 @@ def test_a_hit_that_was_returned_is_not_counted_and_one_whose_votes_were_exclude
     made, worker = limit(make_round(hits=4), per_worker=1), make_worker()
     Assignment.objects.filter(pk=lease_seat(made, worker=worker).pk).update(state=state)
     assert (lease_seat(made, worker=worker) is None) == counts
-
-
-def test_hits_of_other_rounds_are_not_counted(db):
-    made, worker = limit(make_round(hits=2), per_worker=1), make_worker()
-    finish(lease_seat(made, worker=worker))
-    assert permit_of(limit(make_round(made.pool.collection, "other"), per_worker=1), worker).left == 1
 
 
 def test_leases_that_ran_out_are_no_way_around_the_limit(db):
@@ -118,7 +113,7 @@ def test_leases_that_ran_out_are_no_way_around_the_limit(db):
     assert mark_submitted(Assignment.objects.get(pk=late.pk), active_seconds=60)
 
 
-def test_no_hit_before_the_test_is_passed(db):
+def test_no_hit_before_the_test_is_passed_which_then_holds_for_another_round(db):
     made, worker = asking(make_round(hits=3)), make_worker()
     with pytest.raises(NotAdmittedError, match="has not passed the test first"):
         lease_seat(made, worker=worker)
@@ -127,11 +122,6 @@ def test_no_hit_before_the_test_is_passed(db):
         lease_seat(made, worker=worker)
     answer(made, worker, number=2)
     assert lease_seat(made, worker=worker)
-
-
-def test_a_test_passed_for_one_round_holds_for_another(db):
-    made, worker = asking(make_round(hits=3)), make_worker()
-    answer(made, worker)
     other = limit(make_round(made.pool.collection, "other"), test=made.admission.test)
     assert not permit_of(other, worker).needs_test
 
@@ -146,21 +136,16 @@ def test_a_pair_of_the_test_is_never_asked_of_that_worker_in_a_hit(db):
     assert lease_seat(made, worker=make_worker()).hit.number == 1
 
 
-def test_an_excluded_worker_gets_no_hit_until_that_is_lifted(db):
+def test_an_excluded_worker_ends_the_hit_in_hand_and_gets_no_other_until_that_is_lifted(db):
     made, worker = make_round(hits=2), make_worker()
+    held = lease_seat(made, worker=worker)
     exclusion = exclude(worker)
+    assert lease_seat(made, worker=worker) == held
+    assert mark_submitted(held, active_seconds=60)
     with pytest.raises(NotAdmittedError, match="is excluded"):
         lease_seat(made, worker=worker)
     Exclusion.objects.filter(pk=exclusion.pk).update(lifted_at=timezone.now())
     assert lease_seat(made, worker=worker)
-
-
-def test_the_hit_in_hand_stays_theirs(db):
-    made, worker = make_round(hits=2), make_worker()
-    held = lease_seat(made, worker=worker)
-    exclude(worker)
-    assert lease_seat(made, worker=worker) == held
-    assert mark_submitted(held, active_seconds=60)
 
 
 def test_publishing_sets_who_may_work(db):

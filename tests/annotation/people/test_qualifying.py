@@ -142,38 +142,32 @@ def test_a_test_that_says_nothing_is_refused(numbers, said):
         QualificationPlan(*numbers)
 
 
-def test_enough_right_answers_pass(test):
+def test_enough_right_answers_pass_and_the_middle_levels_count_on_their_side(test):
     attempt = answer_test(test, make_worker(), right(test, wrong=1), number=1)
     assert (attempt.right, attempt.passed, attempt.number) == (4, True, 1)
-
-
-def test_the_middle_levels_count_on_their_side(test):
     levels = {item.place: 2 if item.polarity == "positive" else 3 for item in test.items.all()}
     assert answer_test(test, make_worker(), levels, number=1).right == 5
 
 
-def test_too_few_do_not_and_a_try_is_gone(test):
+def test_too_few_do_not_and_after_the_last_try_no_other_is_taken(test):
     worker = make_worker()
     assert not answer_test(test, worker, right(test, wrong=2), number=1).passed
     tries = tries_of(test, worker)
     assert (tries.used, tries.left, tries.next, tries.passed) == (1, 1, 2, False)
-
-
-def test_after_the_last_try_no_other_is_taken(test):
-    worker = make_worker()
-    for number in (1, 2):
-        answer_test(test, worker, right(test, wrong=5), number=number)
+    answer_test(test, worker, right(test, wrong=5), number=2)
     with pytest.raises(CounterpartError, match="2 were made"):
         answer_test(test, worker, right(test), number=3)
     assert not tries_of(test, worker).passed
 
 
-def test_a_passed_test_is_not_taken_again(test):
+def test_a_passed_test_is_not_taken_again_and_no_try_out_of_turn(test):
     worker = make_worker()
     answer_test(test, worker, right(test), number=1)
     with pytest.raises(CounterpartError, match="No try"):
         answer_test(test, worker, right(test, wrong=5), number=2)
     assert tries_of(test, worker).passed
+    with pytest.raises(CounterpartError, match="Try 1 comes next, not 2"):
+        answer_test(test, make_worker(), right(test), number=2)
 
 
 def test_sending_a_try_again_costs_no_other(test):
@@ -197,11 +191,6 @@ def test_an_odd_form_costs_no_try(test, change, said):
     with pytest.raises(CounterpartError, match=said):
         answer_test(test, worker, levels, number=1)
     assert tries_of(test, worker).left == 2
-
-
-def test_a_try_out_of_turn_is_refused(test):
-    with pytest.raises(CounterpartError, match="Try 1 comes next, not 2"):
-        answer_test(test, make_worker(), right(test), number=2)
 
 
 def test_the_journal_names_a_try_without_its_answers(test):

@@ -58,19 +58,11 @@ def named(external_id: str) -> str:
     return worker.pseudonym
 
 
-def test_a_platforms_words_name_workers_by_pseudonym(db):
+def test_a_platforms_words_name_workers_by_pseudonym_with_one_query_and_others_stay(db, django_assert_max_num_queries):
     one, two = named("ASECRET1"), named("ASECRET2")
     assert mask_workers(["Worker ASECRET1 is unknown (ASECRET2)."]) == [f"Worker {one} is unknown ({two})."]
-
-
-def test_other_words_stay_as_they_are(db):
-    named("ASECRET1")
     texts = ["HIT ASECRET12 is gone.", "", "A reason, said plainly."]
     assert mask_workers(texts) == texts
-
-
-def test_many_texts_are_masked_with_one_query(db, django_assert_max_num_queries):
-    named("ASECRET1")
     with django_assert_max_num_queries(1):
         mask_workers(["ASECRET1 once", "ASECRET1 twice", "a text"])
 
@@ -79,12 +71,6 @@ def known(channel="mturk", environment="sandbox"):
     worker = make_worker()
     WorkerIdentity.objects.create(worker=worker, channel=channel, environment=environment, external_id=f"A{worker.pk}")
     return worker
-
-
-def test_an_exclusion_is_sent_to_the_platforms_that_know_the_worker(db, platform, commit):
-    with commit(execute=True):
-        exclude(known(), reason="Scripted answers.", by="robin")
-    assert [call for call, _ in platform.calls] == ["exclude"]
 
 
 def test_a_worker_of_the_pool_is_excluded_without_any_call(db):
@@ -104,7 +90,9 @@ def test_an_exclusion_needs_a_reason_and_holds_once(db):
     assert Exclusion.objects.get().by == "robin"
 
 
-def test_a_lifted_exclusion_stays_on_record(db, platform, commit):
+def test_an_exclusion_is_sent_to_the_platforms_that_know_the_worker_and_stays_on_record_once_lifted(
+    db, platform, commit
+):
     worker = known()
     with commit(execute=True):
         exclude(worker, reason="Scripted answers.", by="robin")
@@ -182,11 +170,12 @@ def worker(db) -> Worker:
     return worker
 
 
-def test_no_table_ties_a_forgotten_worker_to_the_platform(worker):
+def test_no_table_ties_a_forgotten_worker_to_the_platform_and_who_comes_back_is_new(worker):
     worker_for(channel="mturk", environment="sandbox", external_id="OTHER")
     assert forget_worker(worker.pseudonym, actor="robin") == 1
     assert list(WorkerIdentity.objects.values_list("external_id", flat=True)) == ["OTHER"]
     assert not any("SECRETID1" in str(vars(event)) for event in Event.objects.all())
+    assert worker_for(channel="mturk", environment="sandbox", external_id="SECRETID1") != worker
 
 
 def texts_in_the_database() -> str:
@@ -221,19 +210,14 @@ def leave_traces(worker: Worker, person) -> Assignment:
     return assignment
 
 
-def test_no_id_of_a_forgotten_worker_is_left_anywhere(worker, person, platform):
+def test_no_id_of_a_forgotten_worker_is_left_and_those_of_assignments_and_other_words_stay(worker, person, platform):
     leave_traces(worker, person)
     assert "SECRETID1" in texts_in_the_database()
+    before = Assignment.objects.get().outside_key
     forget_worker(worker.pseudonym, actor="robin")
     left = texts_in_the_database()
     assert "SECRETID1" not in left
     assert "I am Jo" not in left
-
-
-def test_the_platforms_ids_of_their_assignments_and_the_words_around_theirs_stay(worker, person, platform):
-    leave_traces(worker, person)
-    before = Assignment.objects.get().outside_key
-    forget_worker(worker.pseudonym, actor="robin")
     work = Assignment.objects.get()
     assert (work.outside_key, work.visit.content, work.worker) == (before, "[erased]", worker)
     assert Exclusion.objects.get().reason == "Worker [erased] wrote as [erased]."
@@ -294,11 +278,6 @@ def test_work_that_was_not_taken_in_is_taken_in_first(worker, platform):
     with pytest.raises(CounterpartError, match="1 submission"):
         forget_worker(worker.pseudonym, actor="robin")
     assert WorkerIdentity.objects.filter(external_id="SECRETID1").exists()
-
-
-def test_a_forgotten_worker_who_comes_back_is_a_new_worker(worker):
-    forget_worker(worker.pseudonym, actor="robin")
-    assert worker_for(channel="mturk", environment="sandbox", external_id="SECRETID1") != worker
 
 
 def test_a_worker_who_is_owed_money_is_paid_first(worker):

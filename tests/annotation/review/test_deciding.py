@@ -128,12 +128,15 @@ def test_work_that_counts_is_paid(person):
     assert (Assignment.objects.get().state, Decision.objects.count()) == (State.FLAGGED, 0)
 
 
-def test_an_excluded_seat_is_offered_to_another_worker(person):
+def test_an_excluded_seat_is_offered_to_another_worker_and_the_journal_names_who_decided(person):
     made = make_round()
     assignment = flagged(made)
     decide(assignment, votes_count=False, paid=True, reason="careless", by=person)
     assert lease_seat(made, worker=assignment.worker) is None
     assert lease_seat(made, worker=make_worker()).seat_id == assignment.seat_id
+    event = Event.objects.get(verb="decided")
+    assert (event.actor, event.data["votes_count"], event.data["paid"]) == ("robin", False, True)
+    assert Event.objects.get(verb="excluded").subject == f"annotation.assignment:{assignment.pk}"
 
 
 @pytest.mark.parametrize("state", [State.LEASED, State.SUBMITTED, State.RETURNED, State.EXPIRED])
@@ -181,14 +184,6 @@ def test_what_was_paid_cannot_be_withdrawn(person):
     assert (Assignment.objects.get().state, seat_of(assignment)) == (State.ACCEPTED, Seat.State.FILLED)
 
 
-def test_the_journal_names_who_decided_and_what(person):
-    assignment = flagged(make_round())
-    decide(assignment, votes_count=False, paid=True, reason="careless", by=person)
-    event = Event.objects.get(verb="decided")
-    assert (event.actor, event.data["votes_count"], event.data["paid"]) == ("robin", False, True)
-    assert Event.objects.get(verb="excluded").subject == f"annotation.assignment:{assignment.pk}"
-
-
 # Work that an outage of ours lost is paid
 
 
@@ -202,15 +197,14 @@ def lost(db, platform) -> Assignment:
     return Assignment.objects.get()
 
 
-def test_confirmed_work_that_was_lost_is_paid_its_reward_and_counts_for_nothing(lost, person):
+def test_confirmed_work_that_was_lost_is_paid_its_reward_once_for_a_named_fault_and_counts_for_nothing(lost, person):
+    with pytest.raises(CounterpartError, match="which fault"):
+        pay_for_outage(lost, reason=" ", by=person)
     payment = pay_for_outage(lost, reason="The disk was full.", by=person)
     assert (payment.kind, payment.state, payment.assignment.state) == ("reward", "owed", "excluded")
     assert (Decision.objects.get().by, Decision.objects.get().votes_count) == (person, False)
     assert Event.objects.get(verb="lost in an outage").data == {"reason": "The disk was full."}
-
-
-def test_it_is_paid_once(lost, person):
-    assert pay_for_outage(lost, reason="x", by=person) == pay_for_outage(lost, reason="y", by=person)
+    assert pay_for_outage(lost, reason="y", by=person) == payment
     assert (Payment.objects.count(), Assignment.objects.count()) == (1, 1)
 
 
@@ -265,11 +259,6 @@ def test_in_the_house_pool_a_lease_that_ran_out_leaves_its_seat_to_whoever_has_i
 def test_in_the_house_pool_submitted_work_is_decided(person):
     with pytest.raises(CounterpartError, match="was submitted; decide it"):
         pay_for_outage(accepted(pooled()), reason="x", by=person)
-
-
-def test_the_fault_has_to_be_named(lost, person):
-    with pytest.raises(CounterpartError, match="which fault"):
-        pay_for_outage(lost, reason=" ", by=person)
 
 
 def test_the_command_pays_and_says_whom(lost, person, capsys):

@@ -47,7 +47,7 @@ def proposed(made, person) -> Rejection:
     return reject(flagged(made), **WORDS, by=person, policy=ONE_IS_MANY)
 
 
-def test_a_rejection_excludes_the_votes_and_leaves_the_work_unpaid(person):
+def test_a_rejection_excludes_the_votes_leaves_the_work_unpaid_and_comes_once(person):
     work = flagged(pooled())
     rejection = reject(work, **WORDS, by=person)
     work.refresh_from_db()
@@ -55,6 +55,8 @@ def test_a_rejection_excludes_the_votes_and_leaves_the_work_unpaid(person):
     assert (work.state, Seat.objects.get().state, Payment.objects.count()) == (State.EXCLUDED, Seat.State.OPEN, 0)
     assert (Decision.objects.get().paid, Decision.objects.get().by, rejection.by) == (False, person, person)
     assert not Outbox.objects.exists()
+    with pytest.raises(CounterpartError, match="is rejected already"):
+        reject(work, **WORDS, by=person)
 
 
 def test_the_platform_gets_the_reason(person, platform):
@@ -141,16 +143,14 @@ def test_the_fourth_rejection_of_one_worker_needs_a_second_person_however_much_w
     assert [reject(work, **WORDS, by=person, policy=policy).holds for work in works] == [True, True, True, False]
 
 
-def test_the_proposer_cannot_agree_with_themselves(person):
+def test_a_second_person_lets_a_proposal_hold_once_and_the_proposer_cannot(person, other):
     rejection = proposed(pooled(), person)
+    with pytest.raises(CounterpartError, match="nothing to appeal"):
+        make_appeal(rejection)
     with pytest.raises(CounterpartError, match="You proposed"):
         second(rejection, by=person)
     assert Assignment.objects.get().state == State.FLAGGED
-
-
-def test_a_second_person_lets_it_hold_once(person, other):
-    rejection = second(proposed(pooled(), person), by=other)
-    assert rejection.holds
+    assert second(rejection, by=other).holds
     assert (Assignment.objects.get().state, Decision.objects.get().by) == (State.EXCLUDED, person)
     with pytest.raises(CounterpartError, match="does not wait"):
         second(rejection, by=other)
@@ -180,13 +180,6 @@ def test_a_decision_that_waits_for_a_second_person_is_none_yet(person):
     assert (work.state, work.decisions.count()) == (State.FLAGGED, 0)
 
 
-def test_work_is_rejected_once(person):
-    work = flagged(pooled())
-    reject(work, **WORDS, by=person)
-    with pytest.raises(CounterpartError, match="is rejected already"):
-        reject(work, **WORDS, by=person)
-
-
 @pytest.mark.parametrize("change", [{"state": "approved"}, {"auto_approval_at": timezone.now()}])
 def test_what_the_platform_has_approved_cannot_be_rejected(person, platform, change):
     work = flagged(posted())
@@ -211,22 +204,15 @@ def test_what_was_paid_meanwhile_cannot_be_seconded(person, other, platform, pay
     assert rejection.is_proposal
 
 
-def test_a_reversal_pays_and_names_who_and_why(rejection, other):
+def test_a_reversal_pays_once_and_names_who_and_why(rejection, other):
+    with pytest.raises(CounterpartError, match="without a reason"):
+        reverse(rejection, reason=" ", by=other)
     decision = reverse(rejection, reason="The pictures were blank.", by=other)
     assert (decision.paid, decision.votes_count, decision.by) == (True, False, other)
     assert Payment.objects.get().state == Payment.State.OWED
     assert Event.objects.get(verb="rejection reversed").actor == "sam"
-
-
-def test_a_reversal_needs_a_reason(rejection, person):
-    with pytest.raises(CounterpartError, match="without a reason"):
-        reverse(rejection, reason=" ", by=person)
-
-
-def test_a_rejection_is_reversed_once(rejection, person):
-    reverse(rejection, reason="Wrong.", by=person)
     with pytest.raises(CounterpartError, match="does not hold"):
-        reverse(rejection, reason="Wrong.", by=person)
+        reverse(rejection, reason="Wrong.", by=other)
     assert Payment.objects.count() == 1
 
 
@@ -308,11 +294,6 @@ def test_one_objects_once_though_the_button_is_pressed_twice(rejection):
 def test_an_appeal_needs_fit_words(rejection, text, message):
     with pytest.raises(CounterpartError, match=message):
         appeal(rejection, text=text, actor="worker:x")
-
-
-def test_a_proposal_needs_no_appeal(person):
-    with pytest.raises(CounterpartError, match="nothing to appeal"):
-        make_appeal(proposed(pooled(), person))
 
 
 def test_an_appeal_is_possible_for_thirty_days(rejection):

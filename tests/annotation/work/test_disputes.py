@@ -50,7 +50,7 @@ def disputed(db) -> Round:
     return made
 
 
-def test_a_disputed_pair_gets_one_more_seat_in_a_new_hit_of_the_round(disputed):
+def test_a_disputed_pair_gets_one_more_seat_in_a_new_hit_that_controls_not_shown_before_fill(disputed):
     first = disputed.hits.get()
     assert disputed_pairs(disputed) == candidates(first)[1:]
     assert top_up(disputed, actor="robin") == 1
@@ -59,10 +59,6 @@ def test_a_disputed_pair_gets_one_more_seat_in_a_new_hit_of_the_round(disputed):
     assert (added.items.count(), added.seats.count(), added.top_up.number) == (first.items.count(), 1, 1)
     assert (first.top_up, first.items.count()) == (None, 4)
     assert Event.objects.get(verb="topped up").data["hits"] == 1
-
-
-def test_what_is_missing_in_a_hit_is_filled_with_controls_not_shown_before(disputed):
-    top_up(disputed, actor="robin")
     controls = {number: set() for number in (1, 2)}
     for item in Item.objects.filter(control__isnull=False).select_related("hit"):
         controls[item.hit.number].add((item.image_id, item.caption_id))

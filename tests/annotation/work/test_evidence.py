@@ -258,15 +258,10 @@ def test_candidates_are_never_graded(submitted):
     assert count_failures(assignment) == 0
 
 
-def test_grading_twice_changes_nothing(submitted):
+def test_grading_twice_changes_nothing_and_a_decided_assignment_is_not_flagged_again(submitted):
     assignment = submitted(1, 4)
     assert [grade(assignment), grade(Assignment.objects.get())] == [0, 0]
     assert (Payment.objects.count(), Decision.objects.count()) == (1, 1)
-
-
-def test_a_decided_assignment_is_not_flagged_again(submitted):
-    assignment = submitted(1, 4)
-    grade(assignment)
     assignment.judgments.update(level=4)
     assert grade(assignment) == 1
     assert Assignment.objects.get().state == State.ACCEPTED

@@ -40,9 +40,11 @@ def assert_refused(assignment, answers, message):
     assert state_of(assignment) == State.LEASED
 
 
-def test_every_answer_becomes_a_judgment_on_its_own_pair(assignment):
+def test_every_answer_becomes_a_judgment_on_its_own_pair_and_clears_the_drafts(assignment):
     answers = right_answers(assignment, level=2)
+    save_draft(assignment, answers[0])
     submit(assignment, answers, seconds=77)
+    assert Draft.objects.count() == 0
     stored = {(j.item_id, j.level, j.image_id, j.caption_id) for j in Judgment.objects.all()}
     pairs = {item.pk: (item.image_id, item.caption_id) for item in Item.objects.all()}
     assert stored == {(answer.item_id, answer.level, *pairs[answer.item_id]) for answer in answers}
@@ -57,19 +59,13 @@ def test_a_second_submission_gets_the_same_receipt_and_changes_nothing(assignmen
     assert Judgment.objects.filter(item__control=None, level=4).count() == 0
 
 
-def test_missing_answers_are_named_by_their_places(assignment):
+def test_answers_that_are_missing_that_are_to_another_hit_or_that_come_twice_are_refused(assignment):
     third = shown(assignment)[2].pk
     answers = [answer for answer in right_answers(assignment) if answer.item_id != third]
     assert_refused(assignment, answers, r"1 pair has .*: 3\.")
     assert_refused(assignment, [], "4 pairs have no answer yet: 1, 2, 3, 4")
-
-
-def test_an_answer_to_another_hits_item_is_refused(assignment):
     other = leased(make_round(assignment.hit.round.pool.collection, "other"))
     assert_refused(assignment, right_answers(assignment)[1:] + right_answers(other)[:1], "1 answer is to pairs of ano")
-
-
-def test_an_item_answered_twice_is_refused(assignment):
     answers = right_answers(assignment)
     second = shown(assignment)[1].pk
     again = next(answer for answer in answers if answer.item_id == second)
@@ -111,12 +107,6 @@ def test_a_pair_that_the_worker_judged_before_is_refused_whole(assignment):
     with pytest.raises(CounterpartError, match="4 pairs .* before"):
         submit(again, right_answers(again))
     assert (Judgment.objects.count(), state_of(again)) == (4, State.LEASED)
-
-
-def test_a_submission_clears_the_drafts(assignment):
-    save_draft(assignment, right_answers(assignment)[0])
-    submit(assignment, right_answers(assignment))
-    assert Draft.objects.count() == 0
 
 
 def test_grading_follows_the_commit(assignment, commit):

@@ -42,9 +42,11 @@ def text(made: Round) -> str:
     return waits_for(Round.objects.get(pk=made.pk))
 
 
-def test_a_round_where_nothing_is_wrong_waits_for_workers(joined):
+def test_a_round_where_nothing_is_wrong_waits_for_workers_and_a_paused_one_for_a_person(joined):
     assert holds(joined) == [("open", "", True)]
     assert text(joined) == "3 answer sets wait for workers."
+    pause_round(joined, actor="robin")
+    assert holds(joined) == [("paused", "pause round-1 --resume", False)]
 
 
 def test_a_complete_round_waits_for_nothing_but_work_that_a_person_must_look_at(joined):
@@ -61,11 +63,6 @@ def test_a_draft_and_a_closed_round_take_no_worker(joined):
     assert holds(joined) == [("draft", "publish round-1 --channel browser", False)]
     Round.objects.update(published_at=timezone.now(), closed_at=timezone.now())
     assert text(joined) == "It was closed with 3 answer sets missing: nothing more comes."
-
-
-def test_a_pause_of_a_person_here_is_resumed(joined):
-    pause_round(joined, actor="robin")
-    assert holds(joined) == [("paused", "pause round-1 --resume", False)]
 
 
 @pytest.mark.parametrize(

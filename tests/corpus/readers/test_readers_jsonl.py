@@ -9,27 +9,21 @@ def path(tmp_path):
     return tmp_path / "captions.jsonl"
 
 
-def test_numbers_become_keys_and_texts_stay_verbatim(path):
+def test_numbers_become_keys_texts_stay_verbatim_and_a_line_without_caption_and_id_is_a_bare_image(path):
     [record] = records_of("jsonl", jsonl(path, line(7, 391895, " A man\n on a moped. ", "a.jpg", split="test")))
     assert record == ("391895", "a.jpg", "7", " A man\n on a moped. ", "test")
+    [record] = records_of("jsonl", jsonl(path, line(None, 10, None, split="val")))
+    assert record == ("10", "10.jpg", "", None, "val")
 
 
-def test_a_null_id_becomes_the_same_key_every_time(path):
+def test_captions_without_ids_have_the_same_keys_every_time_and_equal_ones_are_two(path):
     jsonl(path, line(None, 10, "a cat"), line(None, 10, "a dog"), line(None, 11, "a cat"))
     keys = [record.caption for record in records_of("jsonl", path)]
     assert len(set(keys)) == 3
     assert keys == [record.caption for record in records_of("jsonl", path)]
     assert keys[0].startswith("10-")
-
-
-def test_equal_nameless_captions_of_an_image_are_two(path):
     first, second = records_of("jsonl", jsonl(path, line(None), line(None)))
     assert second.caption == f"{first.caption}-2"
-
-
-def test_a_line_without_caption_and_id_is_a_bare_image(path):
-    [record] = records_of("jsonl", jsonl(path, line(None, 10, None, split="val")))
-    assert record == ("10", "10.jpg", "", None, "val")
 
 
 def test_blank_lines_and_a_byte_order_mark_are_passed_over(path):
@@ -74,12 +68,9 @@ def test_a_cut_gzip_is_named(path):
         (records_of("jsonl", path))
 
 
-def test_a_file_that_is_not_utf8_is_named(path):
+def test_a_file_that_is_not_there_or_is_not_utf8_is_named(path):
+    with pytest.raises(CounterpartError, match="Cannot read .*captions.jsonl"):
+        (records_of("jsonl", path))
     path.write_bytes('{"text": "café"}'.encode("latin-1"))
     with pytest.raises(CounterpartError, match="not UTF-8 text"):
-        (records_of("jsonl", path))
-
-
-def test_a_file_that_is_not_there_is_named(path):
-    with pytest.raises(CounterpartError, match="Cannot read .*captions.jsonl"):
         (records_of("jsonl", path))

@@ -154,9 +154,12 @@ def test_live_needs_a_token_and_the_workspace_that_pays(live, monkeypatch, missi
         environment_of("live")
 
 
-def test_no_setting_moves_the_live_api(live, monkeypatch):
+def test_no_setting_moves_the_live_api_whose_token_is_not_printed_and_not_sent_to_the_emulator(live, monkeypatch):
     monkeypatch.setenv("PROLIFIC_EMULATOR_URL", "http://127.0.0.1:1")
     assert environment_of("live").api == "https://api.prolific.com"
+    assert environment_of("emulator").token != "the-token"
+    assert client_for("live")._http.headers["Authorization"] == "Token the-token"
+    assert "the-token" not in repr(environment_of("live"))
 
 
 @pytest.mark.parametrize("url", ["https://api.prolific.com", "http://10.0.0.7:8950", "http://[2001:db8::1]:8950"])
@@ -172,12 +175,6 @@ def test_the_emulator_is_on_this_machine(monkeypatch, url):
 def test_the_emulator_may_be_a_neighbour_in_a_private_network(monkeypatch, url):
     monkeypatch.setenv("PROLIFIC_EMULATOR_URL", url)
     assert environment_of("emulator").api == url.rstrip("/")
-
-
-def test_the_live_token_is_not_sent_to_the_emulator_and_is_not_printed(live):
-    assert environment_of("emulator").token != "the-token"
-    assert client_for("live")._http.headers["Authorization"] == "Token the-token"
-    assert "the-token" not in repr(environment_of("live"))
 
 
 def test_live_publishing_needs_a_second_word(db, live, no_call):
@@ -214,15 +211,12 @@ def pounds(db, settings):
         yield there
 
 
-def test_a_round_is_not_published_from_an_account_in_another_currency(pounds):
+def test_a_round_is_not_published_from_an_account_in_another_currency_whose_balance_is_unknown(pounds):
     made = make_round(hits=2, published=False, reward="2.00")
     with pytest.raises(CommandError, match="GBP"):
         call_command("publish", made.name, channel="prolific", environment="emulator", expected_minutes=Decimal(8))
     made.refresh_from_db()
     assert (made.state, Posting.objects.count(), pounds.studies()) == ("draft", 0, [])
-
-
-def test_a_balance_in_pounds_is_unknown_in_dollars(pounds):
     known = ask_funds("prolific", "emulator")
     assert known.amount is None
     assert "pays in GBP" in known.trouble
