@@ -23,7 +23,7 @@ from annotation.money.payroll import MAX_BYTES, mark_wages, write_wages
 from annotation.money.wages import shortfall_of, timing_of
 from annotation.people.workers import mask_workers
 from console.acts import Chosen, Landing, Shown, act
-from console.fields import asking
+from console.fields import UploadField, asking
 from console.kept_figures import kept_if_slow
 from console.money.platform_status import calls_of, is_on_platform, on_platform
 from console.pagination import page_of
@@ -36,7 +36,6 @@ from console.uploads import local_upload
 from core.errors import CounterpartError
 from core.events import record
 from core.text import counted
-from core.web.middleware import takes_uploads
 from core.work.jobs import open_once
 from crowd import jobs
 from crowd.calls.funds import costs_of
@@ -83,9 +82,8 @@ def round_money(request: StaffRequest, name: str) -> HttpResponse:
 @members_only.reads
 def ledger_csv(request: HttpRequest, name: str) -> HttpResponseBase:
     found = round_or_404(name)
-    answer = StreamingHttpResponse(payments_as_csv(found), content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = f'attachment; filename="ledger-{found.name}.csv"'
-    return answer
+    headers = {"Content-Disposition": f'attachment; filename="ledger-{name}.csv"'}
+    return StreamingHttpResponse(payments_as_csv(found), content_type="text/csv; charset=utf-8", headers=headers)
 
 
 @payers_only.reads
@@ -101,20 +99,23 @@ def payments_csv(request: StaffRequest, name: str) -> HttpResponse:
     return redirect("round_money", name)
 
 
-@takes_uploads(MAX_BYTES)
-@payers_only.acts
-def payments_mark(request: StaffRequest, name: str) -> HttpResponse:
-    """Mark the payments in the uploaded list as paid, all or none."""
-    found = round_or_404(name)
-    with refusals_as_messages(request):
-        if (uploaded := request.FILES.get("list")) is None:
-            raise CounterpartError("No file selected. Choose the list that you downloaded here.")
-        with local_upload(uploaded) as file:
-            marked = mark_wages(found, file, actor=request.user.get_username())
-        before = f" {marked.before:,} were already marked." if marked.before else ""
-        paid = f"{counted(marked.payments, 'payment')} marked as paid, ${marked.amount:,} in total."
-        messages.success(request, paid + before)
-    return redirect("round_money", name)
+@round_act(
+    "payments/mark",
+    "Which payments of {} were made?",
+    guard=payers_only,
+    label="Mark as paid",
+    form=asking(list=UploadField(label="The list of paid workers (CSV)", suffixes=(".csv",), largest=MAX_BYTES)),
+    offered=lambda round: not round.settles and round.payments.filter(state=Payment.State.OWED).exists(),
+    menu=None,
+    uploads=MAX_BYTES,
+)
+def payments_mark(round: Round, chosen: Chosen, by: User) -> str:
+    """Pay the workers outside this site, delete the rows of the downloaded list that you did not pay, and upload the
+    list. If a row is wrong, no payment is marked."""
+    with local_upload(chosen["list"]) as file:
+        marked = mark_wages(round, file, actor=by.get_username())
+    before = f" {marked.before:,} were already marked." if marked.before else ""
+    return f"{counted(marked.payments, 'payment')} marked as paid, ${marked.amount:,} in total.{before}"
 
 
 @round_act(

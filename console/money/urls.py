@@ -7,7 +7,6 @@ from console.money import money_page
 urlpatterns = [
     path("rounds/<slug:name>/money/", money_page.round_money, name="round_money"),
     path("rounds/<slug:name>/ledger.csv", money_page.ledger_csv, name="ledger_csv"),
-    path("rounds/<slug:name>/payments/mark/", money_page.payments_mark, name="payments_mark"),
     path("rounds/<slug:name>/payments.csv", money_page.payments_csv, name="payments_csv"),
     path("rounds/<slug:name>/top-up/", money_page.round_top_up, name="round_top_up"),
     path("rounds/<slug:name>/sync/", money_page.round_sync, name="round_sync"),

@@ -43,7 +43,7 @@ def test_pages_that_take_uploads_take_larger_ones_from_people_who_are_logged_in(
     upload = {"file": SimpleUploadedFile("a.json", b"x" * LARGEST_BODY)}
     assert researcher.post(rankings, upload).status_code == 302
     payments = reverse("payments_mark", args=["open"])
-    assert releaser.post(payments, {"list": SimpleUploadedFile("a.csv", b"x" * 5_000_000)}).status_code == 302
+    assert releaser.post(payments, {"list": SimpleUploadedFile("a.csv", b"x" * 5_000_000)}).status_code == 409
     assert releaser.post(payments, {"list": SimpleUploadedFile("a.csv", b"x" * 5_100_000)}).status_code == 413
 
 
