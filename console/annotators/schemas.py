@@ -36,8 +36,8 @@ class OptionAnswer(Schema):
     ``files``, or only the operator sets it."""
 
     name: str
-    default: str | float
-    description: str
+    default: Annotated[str | float, Field(validation_alias="initial")]
+    description: Annotated[str, Field(validation_alias="help_text")]
     values: list[str]
     by: Literal["options", "files", "operator"]
 
@@ -49,7 +49,7 @@ class KindAnswer(Schema):
     kind: str
     checkpoint: Literal["required", "optional", "none"]
     learns: bool
-    pair_by_pair: bool
+    pair_by_pair: Annotated[bool, Field(validation_alias="cross_encoder")]
     losses: list[str]
     options: list[OptionAnswer]
 
@@ -162,23 +162,10 @@ def of_kind(kind: str) -> dict[str, Any]:
     properties = kind_of(kind)
     by: dict[type, str] = {CompanionFile: "files", ServerText: "operator"}
     options = [
-        {
-            "name": name,
-            "default": field.initial,
-            "description": str(field.help_text),
-            "values": values_of(field),
-            "by": by.get(type(field), "options"),
-        }
+        {"name": name, "values": values_of(field), "by": by.get(type(field), "options"), **vars(field)}
         for name, field in properties.options.items()
     ]
-    return {
-        "kind": kind,
-        "checkpoint": properties.checkpoint,
-        "learns": properties.learns,
-        "pair_by_pair": properties.cross_encoder,
-        "losses": properties.losses,
-        "options": options,
-    }
+    return {**vars(properties), "kind": kind, "options": options}
 
 
 def counted_samples() -> QuerySet[Sample]:

@@ -69,11 +69,8 @@ class SampleForm(ParametersForm):
 
     act = SampleParameters
     field_order = ("name", "seed", "images", "captions")
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        for things in ("images", "captions"):
-            self.fields[things] = forms.IntegerField(min_value=0, label=self.fields[things].label, initial=0)
+    images = forms.IntegerField(min_value=0, label="Query images to draw", initial=0)
+    captions = forms.IntegerField(min_value=0, label="Query captions to draw", initial=0)
 
 
 class TestForm(ParametersForm):

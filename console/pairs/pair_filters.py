@@ -63,8 +63,8 @@ ORDERS = {
 SORTS_OF_VERSIONS = [("", "default order"), ("level", "level")]
 
 
-def _one_of(rows: QuerySet[Any], label: str) -> forms.ModelChoiceField:
-    return forms.ModelChoiceField(rows, to_field_name="name", required=False, empty_label="any", label=label)
+def _one_of(rows: Any, label: str, *, by: str = "name", **more: Any) -> forms.ModelChoiceField:
+    return forms.ModelChoiceField(rows.all(), to_field_name=by, required=False, empty_label="any", label=label, **more)
 
 
 class PairFilter(forms.Form):
@@ -75,9 +75,9 @@ class PairFilter(forms.Form):
     """
 
     text = forms.CharField(required=False, max_length=200, label="Caption contains")
-    annotator = _one_of(Annotator.objects.all(), "Proposed by")
-    also = _one_of(Annotator.objects.all(), "And proposed by")
-    unlike = _one_of(Annotator.objects.all(), "But not by")
+    annotator = _one_of(Annotator.objects, "Proposed by")
+    also = _one_of(Annotator.objects, "And proposed by")
+    unlike = _one_of(Annotator.objects, "But not by")
     rank = forms.IntegerField(required=False, min_value=1, max_value=32_767, label="At rank, or better")
     level = forms.ChoiceField(required=False, choices=[("", "any"), *LEVELS], label="With a vote of")
     votes = forms.IntegerField(required=False, min_value=1, max_value=32_767, label="Number of votes")
@@ -92,8 +92,14 @@ class PairFilter(forms.Form):
         self.place = place
         for name in ("text", "sure"):
             self.fields[name].widget.attrs["placeholder"] = self.fields[name].label
-        self.fields["image"] = _by_key(place.collection.images, "Picture")
-        self.fields["caption"] = _by_key(place.collection.captions, "Caption")
+        for side, rows, label in (
+            ("image", place.collection.images, "Picture"),
+            ("caption", place.collection.captions, "Caption"),
+        ):
+            unknown = {"invalid_choice": f"No {label.lower()} of the collection has this key."}
+            self.fields[side] = _one_of(
+                rows, f"{label} with the key", by="key", widget=forms.TextInput, error_messages=unknown
+            )
         if place.kind != "round":
             del self.fields["control"]
         sorts = SORTS_OF_VERSIONS if place.kind == "version" else SORTS
@@ -140,18 +146,6 @@ class PairFilter(forms.Form):
     def pairs(self) -> Pairs:
         """Return the ids of image and caption of the pairs that pass, each pair once, in order."""
         return _passing(self.place, self.cleaned_data)
-
-
-def _by_key(rows: Any, label: str) -> forms.ModelChoiceField:
-    unknown = f"No {label.lower()} of the collection has this key."
-    return forms.ModelChoiceField(
-        rows.all(),
-        to_field_name="key",
-        required=False,
-        label=f"{label} with the key",
-        widget=forms.TextInput,
-        error_messages={"invalid_choice": unknown},
-    )
 
 
 def _passing(place: PairScope, chosen: dict[str, Any]) -> Pairs:
