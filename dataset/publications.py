@@ -1,7 +1,5 @@
 """Public pages of versions: publishing one, withdrawing it, and the files and examples that it shows."""
 
-from typing import Any
-
 from django.contrib.auth.models import AnonymousUser, User
 from django.db import transaction
 from django.db.models import Exists, OuterRef
@@ -49,14 +47,14 @@ def withdraw(version: Version, *, by: User) -> bool:
     return bool(deleted)
 
 
-def public_files(publication: Publication) -> dict[str, dict[str, Any]]:
-    """Return the files that the page offers, as the manifest describes them: the matches, the judged pairs and the
+def public_files(publication: Publication) -> list[str]:
+    """Return the names of the files that the page offers: the matches, the judged pairs and the
     gallery, which name no worker. A version whose pairs would reveal secret controls offers none."""
     version = publication.version
     if not publication.offers_files or are_pairs_secret(version, AnonymousUser()):
-        return {}
+        return []
     offered = {PAIRS, GALLERY, *(positives_file(version.name, direction) for direction in Direction)}
-    return {name: file for name, file in version.manifest["files"].items() if name in offered}
+    return [name for name in version.manifest["files"] if name in offered]
 
 
 def examples_of(version: Version) -> list[Match]:

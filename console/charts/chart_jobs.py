@@ -42,7 +42,7 @@ def count_charts(kind: str, thing: Charted, annotator: str = "", *, progress: Pr
     trouble = ""
     for subject in of_annotator:
         known = stored_chart(thing, subject, annotator)
-        if known is None or not known.is_current:
+        if known is None or not known["is_current"]:
             trouble = measure_chart(thing, subject, annotator, progress=progress)
     return trouble
 

@@ -4,7 +4,7 @@ A chart is what the command ``analyse`` finds with the same parameters, so that 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from math import isnan
 from typing import Any
@@ -128,21 +128,6 @@ def _cell(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-@dataclass(frozen=True)
-class MeasuredChart:
-    """A chart, the ``rows`` behind it, and what it says in sentences; or the ``trouble``: why nothing can be drawn.
-
-    ``at`` is when it was made; it ``is_current`` while its data are the same.
-    """
-
-    at: datetime
-    is_current: bool
-    trouble: str = ""
-    rows: Rows = ()
-    drawing: Chart | None = None
-    said: Sequence[str] = ()
-
-
 def measure_chart(charted: Charted, subject: str, annotator: str, *, progress: Progress) -> str:
     """Measure and store a chart; return why there is nothing to draw, or an empty text."""
     kept: dict[str, Any] = {"at": clock.now().isoformat(), "state": state_of(charted, subject)}
@@ -161,19 +146,17 @@ def measure_chart(charted: Charted, subject: str, annotator: str, *, progress: P
     return trouble
 
 
-def stored_chart(charted: Charted, subject: str, annotator: str) -> MeasuredChart | None:
-    """Return the stored chart, or None."""
+def stored_chart(charted: Charted, subject: str, annotator: str) -> dict[str, Any] | None:
+    """Return the stored chart, or None: ``at`` which time it was made, whether it ``is_current`` as its data are the
+    same, and its ``drawing``, the ``rows`` behind it and what it ``said``, or the ``trouble``: why nothing is drawn."""
     kept = read_json(chart_path(charted, subject, annotator))
-    if kept is None:
+    if kept is None or not kept.keys() & {"drawing", "trouble"}:  # earlier versions stored a drawing in fixed sizes
         return None
-    at = datetime.fromisoformat(kept["at"])
-    is_current = kept["state"] == state_of(charted, subject)
-    if trouble := kept.get("trouble"):
-        return MeasuredChart(at, is_current, trouble=trouble)
-    if "drawing" not in kept:  # earlier versions stored a drawing in fixed sizes
-        return None
-    drawing = Chart.from_json(kept["drawing"])
-    return MeasuredChart(at, is_current, rows=kept["rows"], drawing=drawing, said=kept["said"])
+    return kept | {
+        "at": datetime.fromisoformat(kept["at"]),
+        "is_current": kept["state"] == state_of(charted, subject),
+        "drawing": Chart.from_json(kept["drawing"]) if "drawing" in kept else None,
+    }
 
 
 def stored_rows(charted: Charted, subject: str) -> Rows:

@@ -57,9 +57,9 @@ def chart_file(request: HttpRequest, kind: str, name: str, subject: str, form: s
     charted = _charted_or_404(kind, name, subject)
     annotator = _annotator(request, subject)
     made = stored_chart(charted, subject, annotator)
-    if form not in TYPES or made is None or not made.drawing:
+    if form not in TYPES or made is None or not made["drawing"]:
         raise Http404
-    body = csv_text(made.rows) if form == "csv" else chart_bytes(made.drawing, f".{form}")
+    body = csv_text(made["rows"]) if form == "csv" else chart_bytes(made["drawing"], f".{form}")
     named = "-".join(filter(None, [charted.name, subject, annotator]))
     attached = {"Content-Disposition": f'attachment; filename="{named}.{form}"'}
     return HttpResponse(body, content_type=TYPES[form], headers=attached)

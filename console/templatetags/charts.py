@@ -43,7 +43,7 @@ def charts_of(context: template.Context, kind: str, charted: Charted) -> dict[st
     asked = chosen.get("annotator", "")
     annotator = asked if asked in annotators else next(iter(annotators), "")
     made = stored_chart(charted, subject, annotator)
-    heads, rows = table_of(made.rows) if made else ([], [])
+    heads, rows = table_of(made.get("rows", ()) if made else ())
     options = parameters_of_chart(charted, subject, annotator).as_options()
     job = jobs_of_charts(kind, charted, annotator).first()
     return {

@@ -1,11 +1,12 @@
 """The form of a release: how to cite the version, and what counts in it."""
 
-from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
 from typing import Any
 
 from django import forms
+from django.http import HttpRequest
+from django.urls import reverse
 
 from console.fields import ParametersForm, choose
 from console.refusals import refusals_in
@@ -37,14 +38,14 @@ HELP = {
 
 
 class ReleaseForm(ParametersForm):
-    """How to cite a version, and what counts in it. ``address_of`` returns the public address of a name."""
+    """How to cite a version, and what counts in it."""
 
     act = ReleaseParameters
     parameters: ReleaseParameters
 
-    def __init__(self, *args: Any, address_of: Callable[[str], str], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, request: HttpRequest, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.address_of = address_of
+        self.request = request
         samples = Sample.objects.select_related("collection")
         begun = Round.objects.filter(BEGUN, task__in=ON_PAIRS)
         choose(self, "queries", forms.ModelChoiceField(samples, empty_label=None))
@@ -57,6 +58,9 @@ class ReleaseForm(ParametersForm):
     def sections(self) -> dict[str, list[forms.BoundField]]:
         return {section: [self[name] for name in names] for section, names in SECTIONS.items()}
 
+    def public_address(self, name: str) -> str:
+        return self.request.build_absolute_uri(reverse("result", args=[name]))
+
     def clean_version(self) -> str:
         name: str = self.cleaned_data["version"]
         if Version.objects.filter(name=name).exists():
@@ -68,7 +72,7 @@ class ReleaseForm(ParametersForm):
         if self.errors:
             return chosen
         with suppress(forms.ValidationError):  # a host of a local network has no public address
-            chosen["url"] = chosen["url"] or self.fields["url"].clean(self.address_of(chosen["version"]))
+            chosen["url"] = chosen["url"] or self.fields["url"].clean(self.public_address(chosen["version"]))
         with refusals_in(self):
             self.parameters = ReleaseParameters(**self.chosen() | {"collection": chosen["queries"].collection.name})
             check_release(self.parameters)

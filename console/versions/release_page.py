@@ -40,8 +40,10 @@ def release(request: StaffRequest) -> HttpResponse:
         known = proposed(sent.getlist("rounds"), sent.get("queries") or sent.get("sample") or "")
         many = ("rounds", "positive_levels")
         typed = {name: sent.getlist(name) if name in many else sent[name] for name in sent}
-        return render(request, "console/versions/release.html", {"form": _form(request, initial=known | typed)})
-    form = _form(request, sent)
+        return render(
+            request, "console/versions/release.html", {"form": ReleaseForm(initial=known | typed, request=request)}
+        )
+    form = ReleaseForm(sent, request=request)
     if form.is_valid():
         with refusals_in(form, None if is_looking else "version"):
             if is_looking:
@@ -56,7 +58,7 @@ def release(request: StaffRequest) -> HttpResponse:
 @stewards_only.acts
 def conflicts_send(request: StaffRequest) -> HttpResponse:
     """Put the conflicts of the release that ``query`` describes into the reviewers' queue."""
-    form = _form(request, _sent(request))
+    form = ReleaseForm(_sent(request), request=request)
     if not form.is_valid():
         messages.error(request, "No release has these fields. Open its page again.")
         return redirect("inbox")
@@ -70,13 +72,6 @@ def conflicts_send(request: StaffRequest) -> HttpResponse:
 def _sent(request: HttpRequest) -> QueryDict:
     """Return the fields of a release: of the page's address, which a button sends as ``query``."""
     return QueryDict(request.POST.get("query", "")) if request.method == "POST" else request.GET
-
-
-def _form(request: HttpRequest, data: QueryDict | None = None, **kwargs: Any) -> ReleaseForm:
-    def address_of(name: str) -> str:
-        return request.build_absolute_uri(reverse("result", args=[name]))
-
-    return ReleaseForm(data, address_of=address_of, **kwargs)
 
 
 def _contents_of(form: ReleaseForm, sent: QueryDict) -> dict[str, Any]:
@@ -103,7 +98,7 @@ def _contents_of(form: ReleaseForm, sent: QueryDict) -> dict[str, Any]:
         "back": f"{reverse('release')}?{back.urlencode()}",
         "query": sent.urlencode(),
         "citation": citation_of(draft) or bibtex_of(draft),
-        "public_address": form.address_of(typed.version),
+        "public_address": form.public_address(typed.version),
         "rounds": rounds,
         "n_votes": votes.count(),
         "n_simulated": votes.simulated().count(),

@@ -38,7 +38,6 @@ def story_of(version: Version, address: str) -> dict[str, Any]:
         "title": title_of(version),
         "credits": credits_of(version),
         "authors": authors_of(version),
-        "licence": version.manifest.get("licence", ""),
         "citation": citation_of(version) or bibtex_of(version, url=address),
         "simulated": statements.simulated_votes(version) if version.manifest["counts"]["simulated_votes"] else "",
         "facts": statements.facts(version),
@@ -47,7 +46,6 @@ def story_of(version: Version, address: str) -> dict[str, Any]:
         "metric": METRIC,
         "trust": trust_sentences(version, stored_trust(version)),
         "levels": level_bar({int(level): n for level, n in by_level.items()}, {one.value: one.brief for one in Level}),
-        "sources": version.manifest["sources"],
         "board": kept_if_slow(f"result-board:{version.pk}", partial(board_of, version)).figures,
     }
 
@@ -74,6 +72,7 @@ def described_for_programs(story: dict[str, Any], address: str, files: dict[str,
     by name, and ``picture`` is one of an example, or empty."""
     version = story["version"]
     details = story["credits"]
+    licence = version.manifest.get("licence", "")
     described = {
         "@context": "https://schema.org/",
         "@type": "Dataset",
@@ -83,7 +82,7 @@ def described_for_programs(story: dict[str, Any], address: str, files: dict[str,
         "identifier": details.get("url", ""),
         "version": version.name,
         "datePublished": version.released_at.date().isoformat(),
-        "license": licence_url(story["licence"]) or story["licence"],
+        "license": licence_url(licence) or licence,
         "creator": [{"@type": "Person", "name": one.name, "sameAs": one.orcid_url} for one in story["authors"]],
         "citation": story["citation"],
         "image": picture,

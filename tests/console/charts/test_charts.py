@@ -36,7 +36,7 @@ def test_a_charts_figures_are_those_of_the_command(member, charted, db, tmp_path
     assert f"analyse {subject} round-1" in page.text
     assert member.get(f"/charts/round/round-1/{subject}.csv").text == (tmp_path / "table.csv").read_text("utf-8")
     rows = list(csv.DictReader((tmp_path / "table.csv").open(encoding="utf-8")))
-    assert len(page.context["made"].rows) == len(rows)
+    assert len(page.context["made"]["rows"]) == len(rows)
     assert page.context["heads"] == list(rows[0])
 
 
@@ -62,7 +62,7 @@ def test_a_round_about_captions_shows_its_result_and_no_chart_of_pairs(member, c
         vote_on_first(make_asked(), 1, 1, 4, rest=4)
     page = charted("/charts/round/captions/determinate/")
     assert "analyse determinate captions" in page.text
-    assert len(page.context["made"].rows) == 20
+    assert len(page.context["made"]["rows"]) == 20
     assert [name for name, _ in page.context["subjects"]] == ["determinate"]
     assert member.get("/charts/round/captions/agreement/").status_code == 404
 
@@ -80,13 +80,13 @@ def test_a_pool_shows_the_hubs_of_its_annotators(member, charted, db):
     page = charted("/charts/pool/pool/hubness/")
     assert "--annotators a,b" in page.text
     assert {"skewness_1", "hs_sum", "largest_hub"} <= set(page.context["heads"])
-    assert len(page.context["made"].rows) == 4
+    assert len(page.context["made"]["rows"]) == 4
     assert "?show=hubness#charts" in member.get("/pools/pool/").text
 
 
 def test_a_round_without_answers_says_why_it_has_no_chart(member, charted, db):
     make_round()
-    assert charted("/charts/round/round-1/workers/").context["made"].trouble
+    assert charted("/charts/round/round-1/workers/").context["made"]["trouble"]
     assert member.get("/charts/round/round-1/workers.csv").status_code == 404
 
 

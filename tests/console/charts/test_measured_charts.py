@@ -76,10 +76,10 @@ def test_the_last_chart_is_shown_while_a_new_one_is_counted(researcher, charted,
     settings.CELERY_TASK_ALWAYS_EAGER = False
     start_charts("round", made)
     page = researcher.get("/rounds/round-1/results/?show=workers")
-    assert (len(page.context["made"].rows), "data-live" in page.text, "Count again" in page.text) == (1, True, False)
+    assert (len(page.context["made"]["rows"]), "data-live" in page.text, "Count again" in page.text) == (1, True, False)
     Job.objects.all().delete()
     settings.CELERY_TASK_ALWAYS_EAGER = True
-    assert len(charted("/charts/round/round-1/workers/").context["made"].rows) == 2
+    assert len(charted("/charts/round/round-1/workers/").context["made"]["rows"]) == 2
 
 
 def test_a_failed_job_shows_its_error_until_it_is_started_again(researcher, charted, site, monkeypatch):
