@@ -33,12 +33,12 @@ def refuse(form: forms.Form, error: CounterpartError, field: str | None = None) 
 
 
 @contextmanager
-def refusals_as_messages(request: HttpRequest, level: int = messages.ERROR) -> Iterator[None]:
+def refusals_as_messages(request: HttpRequest) -> Iterator[None]:
     """Show a refusal of the body as a message above the next page."""
     try:
         yield
     except CounterpartError as error:
-        messages.add_message(request, level, str(error))
+        messages.error(request, str(error))
 
 
 @contextmanager

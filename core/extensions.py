@@ -63,11 +63,11 @@ CHANNELS = {
 
 STAFF_PAGES = (
     "console.annotators.urls",
-    "console.api.urls",
+    "console.api.views",
     "console.charts.urls",
     "console.collections.urls",
-    "console.events.urls",
-    "console.home.urls",
+    "console.events.views",
+    "console.home.views",
     "console.leaderboard.urls",
     "console.money.urls",
     "console.palette",
@@ -75,10 +75,10 @@ STAFF_PAGES = (
     "console.people.urls",
     "console.review.urls",
     "console.rounds.urls",
-    "console.tokens.urls",
+    "console.tokens.views",
     "console.upkeep.removals",
     "console.versions.urls",
-    "console.webhooks.urls",
+    "console.webhooks.views",
     "console.workers.urls",
 )
 

@@ -7,6 +7,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.urls import path
 from django.views.decorators.http import require_safe
 
 from console.api.idempotency import HEADER
@@ -45,3 +46,9 @@ def _common() -> dict[str, Any]:
 def _calls() -> str:
     """Return the part of the page that is the same for everybody; made once by each process."""
     return render_to_string("console/api/_calls.html", {"subjects": calls_by_subject(), "everybody": list(ROLES)})
+
+
+urlpatterns = [
+    path("api/", reference, name="api_reference"),
+    path("llms.txt", llms, name="llms"),
+]

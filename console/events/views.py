@@ -3,6 +3,7 @@
 from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.urls import path
 
 from console.events.event_subjects import describe_events, events_of
 from console.pagination import page_of
@@ -41,3 +42,8 @@ def activity(request: StaffRequest) -> HttpResponse:
         "rounds": Round.objects.values_list("name", flat=True),
     }
     return render(request, "console/events/activity.html", context)
+
+
+urlpatterns = [
+    path("activity/", activity, name="activity"),
+]

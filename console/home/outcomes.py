@@ -65,9 +65,8 @@ def planned_for(pool: Pool) -> dict[str, object]:
     name = pool.name.removesuffix("-pool")
     plans = Job.objects.filter(task=PLANNING, params__collection=pool.collection.name, params__round=name)
     plan = plans.order_by("-created_at").first()
-    latest = pool.rounds.order_by("-created_at").first()
     fields = _fields_of(plan.params) if plan else {}
-    if latest:
+    if latest := pool.rounds.order_by("-created_at").first():
         fields |= {field: getattr(latest, field) for field in PACKED} | {"design": latest.design["name"]}
     names = (name if number == 1 else f"{name}-{number}" for number in count(1))
     free = next(one for one in names if not Round.objects.filter(name=one).exists())

@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
+from django.urls import path
 from django.views.decorators.cache import never_cache
 
 from console.home.cards import OPEN, newest_result, round_cards
@@ -104,3 +105,12 @@ def _context(job: Job) -> dict[str, object]:
         "outcome": outcome_of(job),
         "load_again": job.task == LOADING and job.state in (Job.State.FAILED, Job.State.CANCELLED),
     }
+
+
+urlpatterns = [
+    path("", home, name="home"),
+    path("live/", home_live, name="home_live"),
+    path("jobs/<uuid:job_id>/", job, name="job"),
+    path("jobs/<uuid:job_id>/progress/", job_progress, name="job_progress"),
+    path("jobs/<uuid:job_id>/cancel/", job_cancel, name="job_cancel"),
+]

@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
 
 from console.api.access_tokens import MOST_DAYS, USUAL_DAYS, make_token, revoke_token
 from console.api.scopes import SCOPES, scopes_of
@@ -85,3 +86,9 @@ def show_secret(request: StaffRequest, secret: str, **of: Any) -> HttpResponse:
     response = render(request, "console/tokens/secret.html", {"secret": secret, **of})
     response["Cache-Control"] = "private, no-store"
     return response
+
+
+urlpatterns = [
+    path("tokens/", tokens, name="tokens"),
+    path("tokens/<int:token_id>/revoke/", token_revoke, name="token_revoke"),
+]

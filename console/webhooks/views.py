@@ -11,6 +11,7 @@ from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
 
 from console.pagination import page_of
 from console.permissions import StaffRequest, stewards_only
@@ -118,3 +119,12 @@ def _own(request: StaffRequest, webhook_id: UUID) -> Webhook:
 
 def _show_secret(request: StaffRequest, webhook: Webhook) -> HttpResponse:
     return show_secret(request, secret_of(webhook), webhook=webhook)
+
+
+urlpatterns = [
+    path("webhooks/add/", webhook_add, name="webhook_add"),
+    path("webhooks/<uuid:webhook_id>/", webhook, name="webhook"),
+    path("webhooks/<uuid:webhook_id>/secret/", webhook_secret, name="webhook_secret"),
+    path("webhooks/<uuid:webhook_id>/<slug:word>/", webhook_act, name="webhook_act"),
+    path("webhooks/<uuid:webhook_id>/deliveries/<int:delivery_id>/send/", delivery_send, name="delivery_send"),
+]
