@@ -5,7 +5,6 @@ No rule, task or simulated crowd calls anything here; a failed control opens a r
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 
 from django.contrib.auth.models import User
@@ -108,8 +107,8 @@ def decide(
     """Decide, or change the decision, whether the votes of an assignment count and whether it is paid.
 
     Votes that do not count open the seat for another worker; they can count again while it is open. Not to pay is a
-    rejection, which needs grounds, a reason that the worker reads, and evidence; work that
-    counts is paid. None: the rejection waits for a second person, and nothing has changed yet.
+    rejection, which needs grounds, a reason that the worker reads, and evidence; work that counts is paid. To pay ends
+    a rejection that holds or is proposed. None: the rejection waits for a second person, and nothing has changed yet.
     Raises CounterpartError without a reason, for an assignment that is not flagged, accepted or excluded,
     for a seat that was given away, and for pay that cannot be given or taken back. Nothing is changed then.
     """
@@ -121,21 +120,17 @@ def decide(
         rejection = reject(assignment, grounds=grounds, reason=reason, evidence=evidence, by=by)
         assignment.refresh_from_db(fields=["state"])
         return assignment.decisions.last() if rejection.holds else None
+    pay = partial(pay_once, actor=str(by))
     with transaction.atomic():
-        decision = _decide_to_pay(assignment, votes_count=votes_count, reason=reason, by=by)
+        standing = standing_rejection(assignment)
+        if standing and standing.holds:
+            decision = reverse(standing, reason=reason, by=by, votes_count=votes_count)
+        else:
+            if standing:
+                drop_proposal(standing, by=by)
+            decision = rule(for_ruling(assignment), votes_count=votes_count, paid=True, reason=reason, by=by, pay=pay)
     assignment.refresh_from_db(fields=["state"])
     return decision
-
-
-def _decide_to_pay(assignment: Assignment, *, votes_count: bool, reason: str, by: User) -> Decision:
-    """Pay, which ends a rejection that holds and one that is proposed."""
-    standing = standing_rejection(assignment)
-    if standing and standing.holds:
-        return reverse(standing, reason=reason, by=by, votes_count=votes_count)
-    if standing:
-        drop_proposal(standing, by=by)
-    pay = partial(pay_once, actor=str(by))
-    return rule(for_ruling(assignment), votes_count=votes_count, paid=True, reason=reason, by=by, pay=pay)
 
 
 @dataclass(frozen=True)
@@ -275,11 +270,6 @@ def reverse(rejection: Rejection, *, reason: str, by: User, votes_count: bool = 
         open_appeal.update(upheld=True, answer=REVERSED, answered_by=by, answered_at=clock.now())
         pay = partial(pay_once, actor=str(by), reason=COMPENSATION)
         return rule(current, votes_count=votes_count, paid=True, reason=reason, by=by, pay=pay)
-
-
-def reversible_until(rejection: Rejection) -> datetime | None:
-    """Return until when the platform reverses the rejection; None without a limit."""
-    return platforms.postings.reversible_until(rejection.assignment)
 
 
 def pay_once(assignment: Assignment, *, actor: str, reason: str = PAID_AS_BONUS) -> Payment | None:

@@ -8,12 +8,13 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
+from annotation import platforms
 from annotation.models import Assignment, Rejection
 from annotation.money.wages import timing_of
 from annotation.people.admission import waits_for_decision
 from annotation.people.workers import mask_workers
 from annotation.review.appeals import appealable_until
-from annotation.review.decisions import DECIDABLE, LONGEST, reversible_until, work_to_review
+from annotation.review.decisions import DECIDABLE, LONGEST, work_to_review
 from annotation.review.worker_cases import case_of, decide_on, undo_decisions
 from annotation.work.grading import accepted_unreviewed_at
 from annotation.work.worker_records import record_of
@@ -36,6 +37,11 @@ USUAL_REASONS = {
 }
 
 
+def _optional_text(name: str, help_text: str) -> forms.CharField:
+    area = forms.Textarea(attrs={"rows": 2})
+    return forms.CharField(max_length=LONGEST[name], required=False, widget=area, help_text=help_text)
+
+
 class DecisionForm(forms.Form):
     """What to decide, on which sets (``scope``: this one, all of the worker's or those of one reason), and why.
 
@@ -44,23 +50,13 @@ class DecisionForm(forms.Form):
 
     decision = forms.ChoiceField(choices=[(name, name) for name in DECISIONS])
     scope = forms.ChoiceField(choices=[("", ""), ("worker", ""), *REASONS.items()], required=False)
-    reason = forms.CharField(
-        max_length=LONGEST["reason"],
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="The worker reads it only if you do not pay.",
-    )
+    reason = _optional_text("reason", "The worker reads it only if you do not pay.")
     grounds = forms.ChoiceField(
         choices=[("", "choose…"), *Rejection.Grounds.choices],
         required=False,
         help_text="A failed control alone is not enough.",
     )
-    evidence = forms.CharField(
-        max_length=LONGEST["evidence"],
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="Shown to reviewers, also when the worker appeals.",
-    )
+    evidence = _optional_text("evidence", "Shown to reviewers, also when the worker appeals.")
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
@@ -139,9 +135,9 @@ def _page(request: HttpRequest, assignment: Assignment, form: DecisionForm) -> H
         "record": record_of(assignment.worker),
         "braked": waits_for_decision(assignment.worker),
         "timing": kept_if_slow(f"timing-of-round:{round.pk}", partial(timing_of, round, at_least=1)).figures,
-        "rejections": [(row, appealable_until(row), reversible_until(row)) for row in rejections.order_by("-pk")],
+        "rejections": [(row, appealable_until(row)) for row in rejections.order_by("-pk")],
+        "reversible_until": platforms.postings.reversible_until(assignment),
         "asked": assignment.appeals.filter(rejection=None).select_related("answered_by").first(),
-        "drafted": assignment.drafts.count(),
         "accepted_at": accepted_unreviewed_at(assignment),
         "problem": mask_workers([assignment.problem])[0],
         "decisions": assignment.decisions.select_related("by"),

@@ -64,7 +64,7 @@ def test_a_second_person_agrees_on_the_page(reviewer, releaser, flagged):
 def test_another_decision_ends_a_rejection_and_pays(reviewer, flagged, person, policy, state):
     reject(flagged, **WORDS, by=person, policy=policy)
     decide(reviewer, flagged, decision="exclude")
-    ((shown, _, _),) = reviewer.get(f"/review/{flagged.pk}/").context["rejections"]
+    ((shown, _),) = reviewer.get(f"/review/{flagged.pk}/").context["rejections"]
     assert (shown.state, Payment.objects.get().state) == (state, "owed")
 
 
