@@ -38,12 +38,8 @@ FASTEST = 0.5  # seconds a pair at the ends of the axis; the last columns count 
 SLOWEST = 512.0
 TICKS = ("0.5", "2", "8", "32", "128", "512")
 HALVES = 2  # columns for a factor of two
-OUTCOMES = {
-    "passed": ("good", "accepted"),
-    "held": ("level-3", "flagged or excluded"),
-    "sent": ("violet", "not decided"),
-}
-"""Outcomes of work, with colours and labels."""
+OUTCOMES = {"good": "accepted", "level-3": "flagged or excluded", "violet": "not decided"}
+"""Colours of the outcomes of work, with their labels."""
 
 
 def activity_of(round: Round) -> dict[str, dict[str, Any] | None]:
@@ -74,22 +70,20 @@ def arrivals_in(times: NDArray[np.float64], states: NDArray[np.str_]) -> dict[st
     begins = (start // step + np.arange(length)) * step
     columns = []
     for begin, ok, bad, new in zip(begins, passed.tolist(), held.tolist(), sent.tolist(), strict=True):
-        moment = date_format(timezone.localtime(datetime.fromtimestamp(begin, tz=UTC)), "D j M, H:i")
-        title = f"{moment}: {ok + bad + new:,} submitted, {ok:,} passed, {bad:,} flagged or excluded"
-        columns.append(Column(title, {"passed": ok, "held": bad, "sent": new}))
-    ends = _time_axis(float(begins[0]), float(begins[-1]) + step, length)
-    colours = {kind: colour for kind, (colour, _) in OUTCOMES.items()}
-    panel = column_panel("Submissions", columns, colours, ends)
-    chart = Chart("Submissions over time", "", [panel], [Key(*one) for one in OUTCOMES.values()])
+        title = (
+            f"{_said(begin, 'D j M, H:i')}: {ok + bad + new:,} submitted, {ok:,} passed, {bad:,} flagged or excluded"
+        )
+        columns.append(Column(title, dict(zip(OUTCOMES, (ok, bad, new), strict=True))))
+    ends = [(0, _said(begins[0], "j M, H:i")), (length, _said(begins[-1] + step, "j M, H:i"))]
+    panel = column_panel("Submissions", columns, {colour: colour for colour in OUTCOMES}, Scale(0, length, ends))
+    chart = Chart("Submissions over time", "", [panel], [Key(*one) for one in OUTCOMES.items()])
     decided = int((passed + held).sum())
     pass_rate = int(passed.sum()) / decided if decided else None
     return {"step": STEPS[step], "pass_rate": pass_rate, "decided": decided, "chart": chart}
 
 
-def _time_axis(start: float, end: float, columns: int) -> Scale:
-    """Return an axis of columns with the times at its ends."""
-    first, last = (timezone.localtime(datetime.fromtimestamp(at, tz=UTC)) for at in (start, end))
-    return Scale(0, columns, [(0, date_format(first, "j M, H:i")), (columns, date_format(last, "j M, H:i"))])
+def _said(seconds: float, style: str) -> str:
+    return date_format(timezone.localtime(datetime.fromtimestamp(seconds, tz=UTC)), style)
 
 
 def speeds_in(seconds: NDArray[np.float64]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from annotation.people.guides import (
     image_of,
     with_guide,
 )
+from console.fields import text_field
 from console.permissions import StaffRequest, researchers_only
 from console.refusals import refusals_in
 from corpus.models import Image
@@ -32,32 +33,27 @@ from hits.task_types import task_type_of
 class GuideForm(forms.Form):
     """Fields that are left as they are suggested store nothing of the guide's own."""
 
-    researchers = forms.CharField(
-        required=False,
-        max_length=2_000,
-        widget=forms.Textarea(attrs={"rows": 3}),
-        label="Who asks, and why",
-        help_text="A sentence or two, with the ethics approval if there is one.",
+    researchers = text_field(
+        "Who asks, and why", help_text="A sentence or two, with the ethics approval if there is one."
     )
-    payment_terms = forms.CharField(
-        required=False,
-        max_length=2_000,
-        widget=forms.Textarea(attrs={"rows": 2}),
-        label="Payment terms",
+    payment_terms = text_field(
+        "Payment terms",
+        rows=2,
         help_text="How and when you pay workers of the browser pool. A platform pays by itself.",
     )
     contact = forms.CharField(
-        required=False,
         max_length=ConsentWords._meta.get_field("contact").max_length,
         label="Contact",
         help_text="A mail address or a web page.",
     )
     language = forms.ChoiceField(
-        required=False, choices=[("", "as in the worker's browser"), *settings.LANGUAGES], label="Language of the pages"
+        choices=[("", "as in the worker's browser"), *settings.LANGUAGES], label="Language of the pages"
     )
 
     def __init__(self, round: Round, words: dict[str, str], data: Any = None) -> None:
         super().__init__(data, initial={**words, "language": round.language})
+        for field in self.fields.values():
+            field.required = False
         self.round = round
         self.task = task_type_of(round)
         self.guide = guide_of(round)
@@ -94,7 +90,7 @@ class GuideForm(forms.Form):
 
     @property
     def consent_fields(self) -> list[forms.BoundField]:
-        return [self[name] for name in ("researchers", "payment_terms", "contact", "language")]
+        return [self[name] for name in self.base_fields]
 
     @property
     def level_fields(self) -> list[list[forms.BoundField]]:
@@ -133,7 +129,14 @@ def round_consent(request: StaffRequest, name: str) -> HttpResponse:
             words, language = form.words(), form.cleaned_data["language"]
             guide = form.written() if has_guide(form.task) else guide
             if "show" not in request.POST:
-                return _keep(request, form)
+                write_words(round, actor=request.user.get_username(), guide=guide, **words)
+                Round.objects.filter(pk=round.pk).update(language=language)
+                if round.state == "draft":
+                    return redirect("hit", name, 1)
+                messages.success(
+                    request, "Saved. Workers agree to this sheet and see this guide from their next HIT on."
+                )
+                return redirect("round", name)
     task = form.task
     if has_guide(task):
         task = with_guide(task, round.wording, guide, lambda _, image: f"{reverse('picture', args=[image])}?size=320")
@@ -147,14 +150,3 @@ def round_consent(request: StaffRequest, name: str) -> HttpResponse:
         **task.guide(round.wording),
     }
     return render(request, "console/rounds/consent.html", context, status=422 if form.errors else 200)
-
-
-def _keep(request: StaffRequest, form: GuideForm) -> HttpResponse:
-    round = form.round
-    guide = form.written() if has_guide(form.task) else None
-    write_words(round, actor=request.user.get_username(), guide=guide, **form.words())
-    Round.objects.filter(pk=round.pk).update(language=form.cleaned_data["language"])
-    if round.state == "draft":
-        return redirect("hit", round.name, 1)
-    messages.success(request, "Saved. Workers agree to this sheet and see this guide from their next HIT on.")
-    return redirect("round", round.name)

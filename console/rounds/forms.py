@@ -10,8 +10,7 @@ from django.forms.boundfield import BoundWidget
 from annotation.judging.wage_terms import fair_reward_suggested
 from console.fields import ParametersForm, UploadField, choose
 from console.refusals import refusals_in
-from console.rounds.offered_designs import MEASURED
-from console.rounds.plan_path import SHAPING, gallery_sizes
+from console.rounds.plan_path import MEASURED, SHAPING, gallery_sizes
 from console.upload_jobs import JUDGMENT_FILES
 from core.parameters import Parameters
 from core.text import MAX_NAME
@@ -133,7 +132,6 @@ class JudgmentsForm(ParametersForm):
     """A file of judgments that were given elsewhere, and how to read it."""
 
     act = JudgmentParameters
-    parameters: JudgmentParameters
     field_order = ("file", "format", "items")
     file = UploadField(
         suffixes=(*JUDGMENT_FILES, ".gz", ".zip"),
@@ -150,12 +148,6 @@ class JudgmentsForm(ParametersForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["format"].required = False
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or {}
-        if not self.errors:
-            self.parameters = JudgmentParameters(**{name: value for name, value in self.chosen().items() if value})
-        return cleaned
 
 
 class AggregateForm(ParametersForm):

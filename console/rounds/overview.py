@@ -14,7 +14,7 @@ from django.template.loader import render_to_string
 from django.views.decorators.cache import never_cache
 
 from annotation.judging.wage_terms import wage_terms
-from annotation.money.ledger import balances_of, owed_to_simulated
+from annotation.money.ledger import owed_to_simulated
 from annotation.people.consent import empty_words, words_of
 from annotation.work.judgments import votes_in
 from annotation.work.pair_status import unfinished_pairs
@@ -30,9 +30,8 @@ from console.rounds.activity import activity_of
 from console.rounds.figures import level_bar, newest_answers, seat_bar, workers_to_look_at
 from console.rounds.rehearsal import rehearsal_figures
 from console.rounds.round_steps import holds_of_page, is_joined_by_link, next_step
-from console.rounds.schemas import RoundAnswer, RoundState, counted_rounds, round_or_404
+from console.rounds.schemas import counted_rounds, round_or_404
 from crowd.channels import market_of
-from crowd.posting.halts import pauses_of
 from crowd.posting.publication import join_link
 from dataset.judged.verdict_files import count_verdicts
 from dataset.models import Aggregation
@@ -64,14 +63,11 @@ def round(request: StaffRequest, name: str) -> HttpResponse:
     them at once."""
     round = get_object_or_404(counted_rounds(), name=name)
     live = _live(round, request.user, waits="count" in request.GET)
-    state = RoundState(round, live["standing"], balances_of([round])[round.pk], pauses_of([round])[round.pk])
     aggregation = round.aggregations.first()
     context = live | {
-        "answer": RoundAnswer.model_validate(state),
         "next": next_step(round, live["standing"], live["needs"], request.user),
         "environment": market_of(round.channel, round.environment) if round.channel else None,
         "platform": is_on_platform(round),
-        "versions": round.versions.all(),
         "aggregation": aggregation,
         "verdict_count": _verdict_count(aggregation) if aggregation else 0,
         "added_for": [(one.purpose, one.n_hits) for one in round.top_ups.of_new_pairs().annotate(n_hits=Count("hits"))],
@@ -150,13 +146,11 @@ def _live(round: Round, user: User, *, waits: bool) -> dict[str, Any]:
 def _figures(round: Round) -> dict[str, object]:
     """Return the figures that read all answer sets, judgments and items."""
     quality = quality_of(round)
-    judgments = votes_in(round)
     task = task_type_of(round)
     votes = np.array(list(quality.levels.values()))
     workers = workers_of(round)
-    only_simulated = round.rehearsal or all(line.simulated for line in workers)
-    some_simulated = only_simulated or any(line.simulated for line in workers)
-    simulated = int(votes.sum()) if only_simulated else judgments.simulated().count() if some_simulated else 0
+    some_simulated = round.rehearsal or any(line.simulated for line in workers)
+    simulated = votes_in(round).simulated().count() if some_simulated else 0
     return {
         "quality": quality,
         "levels": level_bar(quality.levels, task.labels),

@@ -28,6 +28,7 @@ from core.errors import CounterpartError
 from core.text import counted
 from core.web.middleware import takes_uploads
 from dataset.outside_judgments import FORMATS
+from dataset.outside_judgments.judgment_parameters import JudgmentParameters
 from dataset.secret_controls import are_pairs_secret, refuse_secret_pairs
 from hits.models import HIT, Control, Item, Round, Seat
 from hits.task_types import task_type_of
@@ -54,7 +55,8 @@ def round_judgments(request: StaffRequest, name: str) -> HttpResponse:
     found = round_or_404(name)
     form = JudgmentsForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
-        params = {"round": name, **form.parameters.as_json()}
+        chosen = JudgmentParameters(**{field: value for field, value in form.chosen().items() if value})
+        params = {"round": name, **chosen.as_json()}
         files = {field: form.cleaned_data[field] for field in ("file", "items")}
         title = f"Import judgments into {name}"
         return follow(start_with_uploads(title, import_judgments.name, params, files, by=request.user))

@@ -23,7 +23,7 @@ from console.permissions import StaffRequest, members_only, researchers_only, st
 from console.places import show
 from console.refusals import refusals_as_messages
 from console.rounds.round_acts import round_act
-from console.rounds.schemas import round_or_404
+from console.rounds.schemas import is_joined_here, round_or_404
 from core.errors import some_of
 from core.text import counted, csv_line
 from crowd.messages import LONGEST, recipients_of, write_to_round
@@ -58,11 +58,6 @@ def round_people(request: StaffRequest, name: str) -> HttpResponse:
             "left": places_left(found),
         }
     return show(request, "console/rounds/people.html", found, context)
-
-
-def is_joined_here(round: Round) -> bool:
-    """Whether people join the round by links from here."""
-    return round.state == "open" and round.channel == "browser"
 
 
 def joined_here_or_404(name: str) -> Round:

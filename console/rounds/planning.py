@@ -17,7 +17,6 @@ from console.permissions import StaffRequest, researchers_only
 from console.places import follow
 from console.refusals import refusals_in, refuse
 from console.rounds.forms import PackForm, PlanForm
-from console.rounds.offered_designs import offered_designs
 from console.rounds.plan_path import (
     PACKING,
     PRESETS,
@@ -27,6 +26,7 @@ from console.rounds.plan_path import (
     PlanScreen,
     address,
     changed,
+    offered_designs,
     sent_answers,
     values_of,
 )

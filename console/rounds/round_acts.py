@@ -95,7 +95,7 @@ class TurnForm(ParametersForm):
 
     act = TurnParameters
 
-    def __init__(self, data: QueryDict | None, *, round: Round) -> None:
+    def __init__(self, data: QueryDict | None, round: Round) -> None:
         super().__init__(data, initial={"name": next_name(round)})
         versions = round.versions.order_by("-released_at", "-pk")
         newest = forms.ModelChoiceField(versions, required=False, empty_label=f"The newest: {versions.first()}")
@@ -114,7 +114,7 @@ class TurnForm(ParametersForm):
     "The next turn after {}",
     label="Next turn",
     button="Plan the turn",
-    form=lambda data, round: TurnForm(data, round=round),
+    form=TurnForm,
     offered=lambda round: is_judged(round) and task_type_of(round).group == 1 and round.versions.exists(),
 )
 def round_turn(round: Round, chosen: Chosen, by: User) -> Job:

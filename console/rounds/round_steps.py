@@ -16,6 +16,7 @@ from console.home.needs import Need
 from console.kept_figures import kept_if_slow
 from console.permissions import releasers_only, researchers_only
 from console.places import page_of
+from console.rounds.schemas import is_joined_here
 from console.templatetags.console import dollars
 from core.text import counted
 from crowd.channels import usable_markets
@@ -52,9 +53,7 @@ def next_step(round: Round, standing: Standing, needs: Sequence[Need], user: Use
 
 def is_joined_by_link(round: Round) -> bool:
     """Whether anyone with the link may join."""
-    if round.state != "open" or round.channel != "browser":
-        return False
-    return not Admission.objects.filter(round=round, invited=True).exists()
+    return is_joined_here(round) and not Admission.objects.filter(round=round, invited=True).exists()
 
 
 def _after_closing(round: Round, user: User) -> NextStep | None:
@@ -68,15 +67,14 @@ def _after_closing(round: Round, user: User) -> NextStep | None:
 
 COUNTED_AS_NEEDS = ("review", "rejection")
 """Kinds of holds that ``console.home.needs`` shows to users who may act on them."""
-BUTTONS = {"ceiling": ("Raise the ceiling", "round_ceiling"), "workers": ("Invite", "round_people")}
 
 
 class HoldLine(NamedTuple):
     """A hold with its button, if another page helps; *Resume* is in the menu of the round."""
 
     hold: Hold
-    label: str = ""
-    url: str = ""
+    label: str
+    url: str
 
 
 def holds_of_page(round: Round, standing: Standing) -> list[HoldLine]:
@@ -85,11 +83,9 @@ def holds_of_page(round: Round, standing: Standing) -> list[HoldLine]:
         return []
     key = f"holds-of-round:{round.pk}:{round.takes_workers}:{round.ceiling}"
     kept = kept_if_slow(key, partial(find_holds, round, standing))
-    return [_line(round, hold) for hold in kept.figures if hold.kind not in COUNTED_AS_NEEDS]
-
-
-def _line(round: Round, hold: Hold) -> HoldLine:
-    if hold.kind == "pictures":
-        return HoldLine(hold, "Collection", page_of(round.pool.collection))
-    label, name = BUTTONS.get(hold.kind, ("", ""))
-    return HoldLine(hold, label, reverse(name, args=[round.name]) if name else "")
+    buttons = {
+        "pictures": ("Collection", page_of(round.pool.collection)),
+        "ceiling": ("Raise the ceiling", reverse("round_ceiling", args=[round.name])),
+        "workers": ("Invite", reverse("round_people", args=[round.name])),
+    }
+    return [HoldLine(one, *buttons.get(one.kind, ("", ""))) for one in kept.figures if one.kind not in COUNTED_AS_NEEDS]

@@ -107,8 +107,7 @@ class RoundAnswer(Schema):
 
     @staticmethod
     def resolve_join_link(round: RoundState) -> str | None:
-        is_joined_here = round.state == "open" and round.channel == "browser"
-        return join_link(round.round) if is_joined_here else None
+        return join_link(round.round) if is_joined_here(round.round) else None
 
 
 class HoldAnswer(Schema):
@@ -135,6 +134,11 @@ class RoundDetail(RoundAnswer):
 def round_or_404(name: str) -> Round:
     """Return the round of this name with the rows that it names."""
     return get_object_or_404(Round.objects.select_related("pool__collection", "pool__sample"), name=name)
+
+
+def is_joined_here(round: Round) -> bool:
+    """Whether people join the round by links from here."""
+    return round.state == "open" and round.channel == "browser"
 
 
 def counted_rounds() -> QuerySet[Round]:

@@ -1,7 +1,7 @@
 """Acts that add HITs to a round, each with its pairs and its cost first: first items of registered models, more of an
 audit, and further votes on doubtful pairs or on pairs drawn at random."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from decimal import Decimal
 from functools import partial
 from typing import Any, cast
@@ -29,7 +29,7 @@ from hits.task_types import task_type_of
 class TopUpForm(forms.Form):
     """The parameters of the acts that ask new pairs; the models to choose from are those registered for the pool."""
 
-    def __init__(self, data: QueryDict | None, *, round: Round) -> None:
+    def __init__(self, data: QueryDict | None, round: Round) -> None:
         super().__init__(data)
         declared = AskModels.form_fields()["models"]
         offered = [(name, name) for name in registered_runs(round.pool)]
@@ -45,20 +45,6 @@ class TopUpForm(forms.Form):
                 self.fields |= one.form_fields()
         for field in self.fields.values():
             field.required = False
-
-
-def _effect_of_adding(round: Round) -> Iterator[str]:
-    design = design_of(round)
-    asked = {"audit": "in the audited queries", "first-hits": "in their first hits"}.get(design.judge, "in all queries")
-    yield (
-        "A model is scored too low if its own first items were not judged: items that no annotator of the pool found "
-        f"count as no match. Registered models can be asked about {asked}."
-    )
-    if design.judge == "audit":
-        yield (
-            f"The audit judges {design.share:.0%} of the queries. You can audit more queries, or ask about likely "
-            "matches of the others, which finds most matches for a part of the money."
-        )
 
 
 def takes_hits(round: Round) -> bool:
@@ -86,13 +72,15 @@ def _costs(round: Round, planned: PlannedTopUp) -> list[tuple[str, str]]:
     "Add HITs to {}",
     label="Add HITs",
     button="Show the cost",
-    form=lambda data, round: TopUpForm(data, round=round),
-    asks=_effect_of_adding,
+    form=TopUpForm,
     shows=_shown_top_up,
     offered=takes_hits,
     template="console/rounds/top_up.html",
 )
 def round_add(round: Round, chosen: Chosen, by: User) -> Landing:
+    """A model is scored too low if its own first items were not judged: items that no annotator of the pool found count
+    as no match. Registered models can be asked about those that the design of the round judges. An audit can judge more
+    queries, or likely matches of the others, which finds most matches for a part of the money."""
     planned = chosen["plan"]
     add_planned(planned, actor=by.get_username())
     return Landing(f"{counted(planned.plan.n_hits, 'HIT')} added to round {round}.", page_of(round))

@@ -4,24 +4,22 @@ from django.urls import path
 
 from console.rounds import (
     consent_page,
-    hit_preview,
     overview,
     pairs_page,
     people_page,
     planning,
     publishing,
     rehearsal,
-    round_acts,  # noqa: F401  acts have their addresses from console.urls
-    top_up_acts,  # noqa: F401
+    top_up_acts,  # noqa: F401  acts have their addresses from console.urls
 )
 
 urlpatterns = [
     path("pools/<slug:name>/pack/", planning.pool_pack, name="pool_pack"),
     path("plan/", planning.round_plan, name="round_plan"),
-    path("plan/preview/<slug:name>/<slug:task>/<slug:design>/", hit_preview.hit_preview, name="hit_preview"),
+    path("plan/preview/<slug:name>/<slug:task>/<slug:design>/", rehearsal.hit_preview, name="hit_preview"),
     path(
         "plan/preview/<slug:name>/<slug:task>/<slug:design>/pictures/<int:place>/",
-        hit_preview.preview_picture,
+        rehearsal.preview_picture,
         name="preview_picture",
     ),
     path("rounds/", overview.rounds, name="rounds"),

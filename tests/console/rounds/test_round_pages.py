@@ -12,10 +12,9 @@ from annotation.people.workers import pause_worker
 from annotation.review.decisions import decide
 from annotation.work.disputes import top_up
 from annotation.work.leases import lease_seat
-from console import kept_figures
 from console.home.needs import needs_of_all_rounds
 from console.pagination import page_of
-from console.rounds import people_page
+from console.rounds import overview, people_page
 from core.models import Event, Job
 from core.progress import silent
 from crowd.posting.publication import close_round
@@ -196,7 +195,7 @@ def test_the_bar_of_seats_has_parts_for_done_flagged_leased_and_open_seats(resea
 
 
 def test_figures_of_many_answer_sets_are_left_to_the_live_part_unless_they_are_asked_for(researcher, db, monkeypatch):
-    monkeypatch.setattr(kept_figures, "MANY", 1)
+    monkeypatch.setattr(overview, "MANY", 1)
     made = make_round()
     answer_rightly(made)
     close_round(made, actor="robin")

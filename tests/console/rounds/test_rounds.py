@@ -134,6 +134,21 @@ def test_a_plan_shows_the_wage_and_suggests_a_reward_that_reaches_the_floor(rese
     assert researcher.get("/plan/?reward=much").context["unanswered"] == ["Reward"]
 
 
+JUDGING = {"step": "judging", "images": "8", "captions": "8", "top_k": "5"}
+
+
+def test_the_plan_offers_each_design_with_its_effect_and_cost(researcher, order):
+    offered = {one["judge"]: one for one in researcher.get("/plan/", JUDGING).context["offered"]}
+    assert offered["audit"]["effect"].endswith("Scores are estimated within ±0.55 or better.")
+    assert offered["all"]["estimate"].cost > offered["audit"]["estimate"].cost
+
+
+def test_a_design_that_the_other_answers_do_not_allow_has_no_cost(researcher, order):
+    offered = researcher.get("/plan/", JUDGING | {"reward": "much"}).context["offered"]
+    assert offered
+    assert not any("estimate" in one for one in offered)
+
+
 def test_annotators_that_have_to_be_trained_first_are_marked_and_refused(researcher, order):
     make_annotator("emb", "embedding")
     assert "emb (not trained yet)" in researcher.get("/plan/?step=annotators").text
