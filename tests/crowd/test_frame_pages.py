@@ -149,7 +149,7 @@ def test_an_equal_assignment_id_of_another_marketplace_blocks_no_worker(stranger
 # Saving and sending
 
 
-def test_saving_stores_everything_before_the_form_leaves_for_the_platform(stranger, posting):
+def test_saving_stores_everything_first_and_the_platforms_id_in_one_table_only(stranger, posting):
     page = save(stranger, posting).text
     claim = Assignment.objects.get()
     assert (claim.state, claim.visit.state, claim.active_seconds) == ("leased", "", 0)
@@ -161,6 +161,8 @@ def test_saving_stores_everything_before_the_form_leaves_for_the_platform(strang
         "receipt": claim.receipt,
     }
     assert not Judgment.objects.exists()
+    assert WorkerIdentity.objects.get().external_id == "AWORKERONE"
+    assert not any("AWORKERONE" in str(event.__dict__) for event in Event.objects.all())
 
 
 def test_either_copy_of_the_labels_says_the_same(stranger, db):
@@ -217,12 +219,6 @@ def test_what_the_platform_confirmed_without_our_save_takes_no_answers_any_more(
     stranger.post(url, form_of(posting))
     assert stranger.post(url + "draft/", {"place": "1", "level-1": "4"}).status_code == 409
     assert not Draft.objects.exists()
-
-
-def test_a_platform_id_is_in_one_table_only(stranger, posting):
-    save(stranger, posting)
-    assert WorkerIdentity.objects.get().external_id == "AWORKERONE"
-    assert not any("AWORKERONE" in str(event.__dict__) for event in Event.objects.all())
 
 
 def test_a_visitors_report_is_stored_at_once_and_refused_once_the_answers_are_saved(stranger, posting):

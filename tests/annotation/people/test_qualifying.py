@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import pytest
 
-from annotation.models import Admission, Assignment, Judgment, QualificationTest, TestAttempt, TestItem
+from annotation.models import Admission, QualificationTest, TestAttempt, TestItem
 from annotation.people.qualification_questions import Best, set_best
 from annotation.people.qualification_tests import (
     QualificationPlan,
@@ -17,11 +17,13 @@ from annotation.work.leases import lease_seat
 from core.errors import CounterpartError
 from core.models import Event
 from corpus.models import Caption, Image, Match
-from hits.models import Control, Item, Round, Seat
+from hits.models import Control, Item, Round
 from hits.task_types.levels import GRAMMAR
 from tests.annotation.answering import home_of
+from tests.annotation.cast import associate, candidates
+from tests.annotation.controlling import vote
 from tests.at_once import at_once
-from tests.factories import make_assignment, make_collection, make_round, make_worker
+from tests.factories import make_collection, make_round, make_worker
 
 PLAN = QualificationPlan(positives=3, negatives=2, pass_mark=4)
 
@@ -225,35 +227,16 @@ def test_a_drawn_pair_has_the_level_that_the_sources_with_levels_agree_on(db):
 
 def test_a_practice_of_disputed_pairs_has_the_level_that_a_release_decided(db):
     made = make_round(replication=2)
-    seats = Seat.objects.filter(hit__round=made, hit__number=1)
-    for seat, level in zip(seats, (1, 4), strict=True):
-        assignment = make_assignment(seat)
-        items = Item.objects.filter(hit=seat.hit, control=None)
-        Judgment.objects.bulk_create(
-            Judgment(
-                assignment=assignment,
-                worker=assignment.worker,
-                item=item,
-                image=item.image,
-                caption=item.caption,
-                level=level,
-            )
-            for item in items
-        )
-    Assignment.objects.update(state="accepted")
+    vote(made.hits.get(), 1), vote(made.hits.get(), 4)
     Round.objects.update(closed_at="2026-01-01T00:00Z")
-    decided = [
-        Match(
-            collection=made.pool.collection, image=one.image, caption=one.caption, source="v1", score=1 - n, grade=2 + n
-        )
-        for n, one in enumerate(items[:2])
-    ]
-    Match.objects.bulk_create(decided)
+    pairs = candidates(made.hits.get())
+    for number, pair in enumerate(pairs):
+        associate(made.pool.collection, "v1", [pair], score=1 - number, grade=2 + number)
     plan = QualificationPlan(1, 1, 2, disputed=True)
     practice = make_test("disputed", collection=made.pool.collection, plan=plan, actor="x")
     assert set(practice.items.values_list("image", "polarity", "best_level")) == {
-        (decided[0].image_id, "positive", 2),
-        (decided[1].image_id, "negative", 3),
+        (pairs[0][0], "positive", 2),
+        (pairs[1][0], "negative", 3),
     }
     with pytest.raises(CounterpartError, match="has 1 decided pair on which workers disagreed, with answer positive"):
         make_test("more", collection=made.pool.collection, plan=QualificationPlan(2, 1, 3, disputed=True), actor="x")

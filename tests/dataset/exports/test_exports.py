@@ -185,16 +185,13 @@ def test_an_archive_that_is_there_is_not_made_again_but_for_another_release_of_t
     assert downloads_of(two_pairs) == []
 
 
-def test_a_cancelled_export_leaves_nothing_behind(two_pairs):
+def test_a_cancelled_export_leaves_nothing_behind_and_an_unknown_one_is_refused(two_pairs):
     def cancelled(step, done, total):
         raise Cancelled
 
     with pytest.raises(Cancelled):
         make_download(two_pairs, "parquet", progress=cancelled)
     assert downloads_of(two_pairs) == []
-
-
-def test_an_unknown_export_is_refused(two_pairs):
     with pytest.raises(CounterpartError, match="'xml': use eccv-json_lenient"):
         make_download(two_pairs, "xml")
 

@@ -231,16 +231,12 @@ def test_unknown_models_and_closed_rounds_are_refused(audit, pool, tmp_path):
         AskModels().plan(audit)
 
 
-def test_a_release_names_the_models_and_packs_their_hits_again(run, topped_up, pool):
+def test_a_release_names_the_models_packs_their_hits_again_and_names_rankings_that_are_gone(run, topped_up, pool):
     judge_all(topped_up)
     version = release(topped_up)
     (described,) = version.manifest["rounds"]
     assert described["topped_up_for"] == [{"new": run.sha256}]
     assert check_packing(topped_up, described).problems == []
-
-
-def test_rankings_that_are_gone_are_named(run, topped_up):
-    judge_all(topped_up)
     Run.objects.filter(pk=run.pk).delete()
     with pytest.raises(CounterpartError, match="rankings of new, .* are gone"):
         estimate_round(topped_up, NEW)

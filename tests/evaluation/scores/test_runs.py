@@ -168,11 +168,14 @@ def shuffled(seed: int = 0):
     return [rng.permutation(12).tolist() for _ in range(12)]
 
 
-def test_a_file_is_one_run_however_often_it_is_registered(crowd, rankings):
+def test_a_file_is_one_run_however_often_it_is_registered_with_a_name_on_one_line(crowd, rankings):
     path = rankings(lists_of(shuffled()))
     first, again = (register_file(crowd, path) for _ in range(2))
     assert first == again
     assert (first.model, first.marks) == ("model-a", {})
+    for name in (" ", "x" * 81, "two\nlines"):
+        with pytest.raises(CounterpartError, match="Invalid model name"):
+            register_file(crowd, rankings(lists_of(shuffled())), model=name)
 
 
 def test_rankings_that_no_model_gives_are_marked(crowd, rankings, tmp_path):
@@ -194,12 +197,6 @@ def test_the_same_lists_under_another_name_are_marked_even_if_they_are_shorter(c
     assert register_file(crowd, rankings(lists_of(shuffled(1))), model="third").marks == {}
     same = register_file(crowd, rankings(lists_of(shuffled())), model="fourth")
     assert same.suspicions[0].startswith("the same lists as another run (")
-
-
-def test_a_model_needs_a_name_on_one_line(crowd, rankings):
-    for name in (" ", "x" * 81, "two\nlines"):
-        with pytest.raises(CounterpartError, match="Invalid model name"):
-            register_file(crowd, rankings(lists_of(shuffled())), model=name)
 
 
 def test_a_run_is_scored_on_every_version_and_says_where_it_could_not_be(zoo, version, rankings):

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
-from pydantic import BaseModel, Field, TypeAdapter
+from pydantic import BaseModel, Field, TypeAdapter, create_model
 
 from annotation.money.payments import owe_bonus
 from annotation.people.workers import exclude, readmit
@@ -31,137 +31,39 @@ Status = Literal[
 ]  # fmt: skip
 
 
-class Titled(BaseModel):
-    id: Id
-    title: str
+def shape(of: type[BaseModel] = BaseModel, **fields: Any) -> type[BaseModel]:
+    """A model with these fields beside those of ``of``, none of them optional."""
+    return create_model("Shape", __base__=of, **{name: (kind, ...) for name, kind in fields.items()})
 
 
-class Balance(BaseModel):
-    currency_code: str
-    total_balance: Minor
-    available_balance: Minor
-
-
-class Code(BaseModel):
-    code: str
-    code_type: str
-    actor: Literal["participant", "researcher"]
-    actions: list[dict[str, Any]]
-
-
-class ListedStudy(BaseModel):
-    id: Id
-    name: str
-    internal_name: str | None
-    status: StudyStatus
-    total_available_places: Minor
-    places_taken: Minor
-    reward: Minor
-    date_created: datetime
-
-
-class Study(ListedStudy):
-    external_study_url: str
-    prolific_id_option: Literal["url_parameters"]
-    completion_codes: list[Code]
-    estimated_completion_time: float
-    maximum_allowed_time: float
-    device_compatibility: list[str]
-    submissions_config: dict[str, Any]
-    published_at: datetime | None
-
-
-class Cost(BaseModel):
-    total_cost: Minor
-
-
-class Amount(BaseModel):
-    amount: Minor
-    currency: str
-
-
-class Parts(BaseModel):
-    rewards: Amount
-    fees: Amount
-    tax: Amount
-
-
-class CostOfStudy(BaseModel):
-    rewards: Parts
-    bonuses: Parts
-
-
-class ListedSubmission(BaseModel):
-    id: Id
-    participant_id: Id
-    status: Status
-    started_at: datetime
-    completed_at: datetime | None
-    study_code: str | None
-
-
-class Submission(BaseModel):
-    id: Id
-    participant: Id
-    study_id: Id
-    status: Status
-    started_at: datetime
-    completed_at: datetime | None
-    entered_code: str | None
-
-
-class SubmissionInFull(Submission):
-    bonus_payments: list[Minor]
-    return_requested: datetime | None
-
-
-class Returned(BaseModel):
-    id: Id
-    status: Status
-    participant: Id
-    return_requested: datetime
-
-
-class Bonuses(BaseModel):
-    id: Id
-    study: Id
-    amount: Minor
-    fees: Minor
-    vat: Minor
-    total_amount: Minor
-
-
-class Filter(BaseModel):
-    filter_id: str
-
-
-class Group(BaseModel):
-    id: Id
-    name: str
-    workspace_id: Id
-
-
-class Member(BaseModel):
-    participant_id: Id
-    datetime_created: datetime
-
-
-class Secret(BaseModel):
-    id: Id
-    value: str
-    workspace_id: Id
-
-
-class Subscription(BaseModel):
-    id: Id
-    event_type: str
-    target_url: str
-    is_enabled: bool
-    workspace_id: Id
-
-
-class Link(BaseModel):
-    href: str | None
+Titled = shape(id=Id, title=str)
+Balance = shape(currency_code=str, total_balance=Minor, available_balance=Minor)
+Code = shape(code=str, code_type=str, actor=Literal["participant", "researcher"], actions=list[dict[str, Any]])
+ListedStudy = shape(
+    id=Id, name=str, internal_name=str | None, status=StudyStatus, total_available_places=Minor, places_taken=Minor,
+    reward=Minor, date_created=datetime,
+)  # fmt: skip
+Study = shape(
+    ListedStudy, external_study_url=str, prolific_id_option=Literal["url_parameters"], completion_codes=list[Code],
+    estimated_completion_time=float, maximum_allowed_time=float, device_compatibility=list[str],
+    submissions_config=dict[str, Any], published_at=datetime | None,
+)  # fmt: skip
+Cost = shape(total_cost=Minor)
+Amount = shape(amount=Minor, currency=str)
+Parts = shape(rewards=Amount, fees=Amount, tax=Amount)
+CostOfStudy = shape(rewards=Parts, bonuses=Parts)
+Times = shape(id=Id, status=Status, started_at=datetime, completed_at=datetime | None)
+ListedSubmission = shape(Times, participant_id=Id, study_code=str | None)
+Submission = shape(Times, participant=Id, study_id=Id, entered_code=str | None)
+SubmissionInFull = shape(Submission, bonus_payments=list[Minor], return_requested=datetime | None)
+Returned = shape(id=Id, status=Status, participant=Id, return_requested=datetime)
+Bonuses = shape(id=Id, study=Id, amount=Minor, fees=Minor, vat=Minor, total_amount=Minor)
+Filter = shape(filter_id=str)
+Group = shape(id=Id, name=str, workspace_id=Id)
+Member = shape(participant_id=Id, datetime_created=datetime)
+Secret = shape(id=Id, value=str, workspace_id=Id)
+Subscription = shape(id=Id, event_type=str, target_url=str, is_enabled=bool, workspace_id=Id)
+Link = shape(href=str | None)
 
 
 class Rows(BaseModel, Generic[Row]):
@@ -169,7 +71,7 @@ class Rows(BaseModel, Generic[Row]):
 
 
 class Pages(Rows[Row], Generic[Row]):
-    links: dict[Literal["self", "next", "previous", "last"], Link] = Field(alias="_links")
+    links: dict[Literal["self", "next", "previous", "last"], Link] = Field(alias="_links")  # type: ignore[valid-type]
 
 
 ID = "[0-9a-f]{24}"
@@ -205,15 +107,8 @@ SHAPES: dict[tuple[str, str], Any] = {
 }
 
 
-class Detail(BaseModel):
-    status: int
-    error_code: int
-    title: str
-    detail: str | list[str] | dict[str, list[str]]
-
-
-class Wrapped(BaseModel):
-    error: Detail
+Detail = shape(status=int, error_code=int, title=str, detail=str | list[str] | dict[str, list[str]])
+Wrapped = shape(error=Detail)
 
 
 @pytest.fixture
