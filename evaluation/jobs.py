@@ -100,12 +100,12 @@ def start_scoring_annotators(version: Version, *, by: User) -> Job:
     return open_once(title, score_annotators.name, {"version": version.name}, lock=version.collection, by=by)
 
 
-def start_scoring(version: Version, *, by: User | None = None) -> Job | None:
+def start_scoring(version: Version) -> Job | None:
     """Open a job that scores the other runs on a version and guards the scores, or return the unfinished one."""
     if not unscored(version) and not rounds_to_guard(version):
         return None
     params = {"version": version.name}
-    return open_once(f"Score runs on {version}", score_version.name, params, lock=version.collection, by=by)
+    return open_once(f"Score runs on {version}", score_version.name, params, lock=version.collection)
 
 
 def start_verification(version: Version, *, by: User) -> Job:

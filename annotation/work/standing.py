@@ -150,13 +150,11 @@ SPREAD = 0.8
 @dataclass(frozen=True)
 class Forecast:
     """``middle`` is the median time of the last arrival; it is between ``low`` and ``high`` with a probability of 80%,
-    if the pace stays what it was over the ``arrivals`` since ``since``."""
+    if the pace stays what it was."""
 
     low: datetime
     middle: datetime
     high: datetime
-    arrivals: int
-    since: datetime
 
 
 def forecast_of(round: Round, standing: Standing) -> Forecast | None:
@@ -182,7 +180,7 @@ def forecast_of(round: Round, standing: Standing) -> Forecast | None:
         )
     except OverflowError:
         return None
-    return Forecast(low, middle, high, len(times), datetime.fromtimestamp(start, tz=moment.tzinfo))
+    return Forecast(low, middle, high)
 
 
 def waits(counts: Sequence[int] | np.ndarray, seconds: float, missing: int) -> list[float]:

@@ -77,15 +77,15 @@ def disagreements(collection: Collection) -> dict[Pair, str]:
     }
 
 
-def suspicious_originals(collection: Collection, low: MergeTerm = VERY_LOW) -> dict[Pair, str]:
+def suspicious_originals(collection: Collection) -> dict[Pair, str]:
     """Return the original pairs that half of the counted votes or more call 100% NO, as candidates or controls, and
-    those that match the term ``low``, with what was found."""
+    those whose score in another source is ``VERY_LOW``, with what was found."""
     original = Match.objects.filter(
         collection=collection, source=Match.ORIGINAL, image=OuterRef("image"), caption=OuterRef("caption")
     )
-    scored = Match.objects.filter(low.condition, Exists(original), collection=collection)
+    scored = Match.objects.filter(VERY_LOW.condition, Exists(original), collection=collection)
     found = {
-        (image, caption): f"{low.source} {score:g}"
+        (image, caption): f"{VERY_LOW.source} {score:g}"
         for image, caption, score in scored.order_by("pk").values_list("image_id", "caption_id", "score")
     }
     counted = answers_over(collection).counted()

@@ -1,11 +1,9 @@
 """Live estimates: an audit's scores at looks that were fixed in advance, and what a stop at the last one saves."""
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
-from hashlib import sha256
 from math import ceil
 from typing import Annotated
 
@@ -18,8 +16,6 @@ from annotation.models import Assignment, Payment
 from annotation.work.judgments import votes_in
 from core.errors import CounterpartError
 from core.progress import Progress, silent, tracked
-from core.site.version import software_version
-from counterpart_statistics.auditing.model_guards import ModelGuard, model_guards
 from counterpart_statistics.auditing.model_scores import (
     ModelDifference,
     ModelEstimate,
@@ -57,9 +53,6 @@ class LiveParameters(ScoreParameters):
         return EstimateParameters(**shared)
 
 
-Models = tuple[ModelEstimate, ...]
-
-
 @dataclass(frozen=True)
 class LiveLook:
     """One look at a direction: after the first queries of the audit's order, all judged whole.
@@ -71,7 +64,6 @@ class LiveLook:
         hits, answer_sets: accepted HITs and answer sets of the round that were submitted until then, of all directions.
         dollars: what the work submitted until then has earned, bonuses and fees included.
         widths: of the intervals of ``models``, in their order.
-        inputs: SHA-256 of what the estimates follow from.
     """
 
     number: int
@@ -81,10 +73,9 @@ class LiveLook:
     hits: int
     answer_sets: int
     dollars: Decimal
-    models: Models
+    models: tuple[ModelEstimate, ...]
     differences: tuple[ModelDifference, ...]
     widths: tuple[Width, ...]
-    inputs: str
 
     @property
     def widest(self) -> dict[str, Width]:
@@ -119,7 +110,6 @@ class LiveEstimates:
         saving: what closing it now saves; None unless it is open.
         likely: the pairs by their probability, where likely matches follow the audit or have followed; else None. Its
             recall is estimated from the queries that count, in the order of the draw.
-        guards: where they have, what the last look of each direction says of the scores of a version.
     """
 
     round: Round
@@ -127,16 +117,10 @@ class LiveEstimates:
     directions: tuple[LiveDirection, ...]
     saving: Saving | None
     likely: LikelyMatches | None
-    guards: tuple[ModelGuard, ...]
 
     @property
     def metrics(self) -> tuple[str, ...]:
         return self.parameters.metrics
-
-    @property
-    def looks(self) -> tuple[LiveLook, ...]:
-        """The looks that are reached, of all directions."""
-        return tuple(look for one in self.directions for look in one.looks)
 
     @property
     def is_finished(self) -> bool:
@@ -147,7 +131,6 @@ def measure_live(
     round: Round,
     parameters: LiveParameters | None = None,
     *,
-    known: Iterable[LiveLook] = (),
     progress: Progress = silent,
 ) -> LiveEstimates:
     """Return the estimates of an audit at each look that it has reached, whether it is open or closed.
@@ -157,7 +140,6 @@ def measure_live(
     many pairs take longer, so those that come after an unfinished one wait. An interval holds at all looks together,
     by Bonferroni's inequality.
 
-    ``known``: looks as they were returned before; what was estimated from the same inputs is not estimated again.
     Raises CounterpartError for a round that is not an audit, and as ``estimate_round`` does.
     """
     require_pairs(round)
@@ -169,21 +151,17 @@ def measure_live(
             "finished, use `estimate`."
         )
     half_judged = _half_judged(round) if round.state == "open" else []
-    before = {look.inputs: look for look in known}
     directions: list[LiveDirection] = []
-    guards: list[ModelGuard] = []
     wholes = list(whole_queries(round, merge=parameters.merge, progress=progress))
     for whole in wholes:
         unfinished = {pair[_query_place(whole.direction)] for pair in half_judged}
-        one = _Audit(round, whole, unfinished, parameters, before).looked_at(progress)
-        directions.append(one)
-        guards += model_guards(whole, one.last.models) if one.last else []
+        directions.append(_Audit(round, whole, unfinished, parameters).looked_at(progress))
     saving = saving_now(round) if round.state == "open" else None
     likely = None
-    if design.greedy or guards:
+    if design.greedy or any(one.last and whole.opened.any() for whole, one in zip(wholes, directions, strict=True)):
         counting = [whole.first(one.counting) for whole, one in zip(wholes, directions, strict=True)]
         likely = LikelyMatches.of(counting, stop_recall=design.stop_recall)
-    return LiveEstimates(round, parameters, tuple(directions), saving, likely, tuple(guards))
+    return LiveEstimates(round, parameters, tuple(directions), saving, likely)
 
 
 def _half_judged(round: Round) -> list[tuple[str, str]]:
@@ -206,7 +184,6 @@ class _Audit:
     whole: WholeQueries
     unfinished: set[str]
     parameters: LiveParameters
-    known: Mapping[str, LiveLook]
 
     def looked_at(self, progress: Progress) -> LiveDirection:
         in_time = np.array([key not in self.unfinished for key in self.whole.queries.keys], bool)
@@ -236,26 +213,11 @@ class _Audit:
         keys = [self.whole.queries.keys[row] for row in self.order[:size].tolist()]
         at = max((self.times[key] for key in keys if self.times.get(key)), default=None)
         first = self.whole.first(size)
-        inputs = self._inputs(first)
-        known = self.known.get(inputs)
-        figures = (known.models, known.differences, known.widths) if known else self._estimated(first)
-        return LiveLook(number, size, size / len(self.order), at, *_spent(self.round, at), *figures, inputs)
-
-    def _estimated(self, first: WholeQueries) -> tuple[Models, tuple[ModelDifference, ...], tuple[Width, ...]]:
         parameters = self.parameters.of_a_look
         found = scores_of(first, parameters)
-        widths = interval_widths(first, found.models, len(self.order), parameters.level)
-        return found.models, found.differences, tuple(widths)
-
-    def _inputs(self, first: WholeQueries) -> str:
-        """Return the SHA-256 of all that the estimates from the first queries follow from."""
-        queries = first.queries
-        names = (self.parameters.as_json(), first.estimand, first.direction, queries.models, sorted(first.asked_of))
-        digest = sha256(repr((software_version(), first.seed, len(self.order), queries.depth, names)).encode())
-        gains = np.where(first.drawn[:, None], queries.gains, 0.0)
-        for array in (queries.ranks, queries.scores, queries.known, queries.images, first.place, first.opened, gains):
-            digest.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
-        return digest.hexdigest()
+        widths = tuple(interval_widths(first, found.models, len(self.order), parameters.level))
+        spent = _spent(self.round, at)
+        return LiveLook(number, size, size / len(self.order), at, *spent, found.models, found.differences, widths)
 
 
 def _spent(round: Round, at: datetime | None) -> tuple[int, int, Decimal]:

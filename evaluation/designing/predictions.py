@@ -35,11 +35,6 @@ class Compared:
     unit: str
 
     @property
-    def ratio(self) -> float | None:
-        """The real figure by the predicted one."""
-        return self.real / self.predicted if self.real is not None and self.predicted else None
-
-    @property
     def predicted_text(self) -> str:
         return UNITS[self.unit].format(self.predicted)
 

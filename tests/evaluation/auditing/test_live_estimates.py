@@ -11,11 +11,11 @@ import pytest
 from django.core.management import CommandError
 from django.utils import timezone
 
-from annotation.models import Assignment, Judgment
+from annotation.models import Assignment
 from annotation.money.payments import owe
 from core.errors import CounterpartError
 from evaluation.auditing.live_estimates import LiveParameters, measure_live
-from evaluation.auditing.round_estimates import EstimateParameters, estimate_round, scores_of
+from evaluation.auditing.round_estimates import EstimateParameters, estimate_round
 from evaluation.auditing.whole_queries import whole_queries
 from evaluation.round_looks import look_sizes
 from hits.models import HIT, Round, Seat
@@ -152,23 +152,6 @@ def test_a_finished_audit_gives_up_nothing(finished):
     live = measure_live(finished, TWO)
     assert live.saving.answer_sets == 0
     assert all(width.now == width.finished for side in live.directions for width in side.last.widths)
-
-
-def test_looks_that_are_known_are_not_estimated_again_until_a_verdict_changes(finished, monkeypatch):
-    live = measure_live(finished, TWO)
-    asked = []
-    monkeypatch.setattr(
-        "evaluation.auditing.live_estimates.scores_of",
-        lambda *args: asked.append(args) or scores_of(*args),
-    )
-    assert measure_live(finished, TWO, known=live.looks) == live
-    assert not asked
-    last = finished.hits.order_by("number").last()
-    Judgment.objects.filter(item__hit=last, item__control=None).update(level=1)
-    measure_live(finished, TWO, known=live.looks)
-    assert {len(whole.drawn.nonzero()[0]) for whole, *_ in asked} == {7}  # the look at four queries stays
-    measure_live(finished, LiveParameters(metric=("mAP@R",), looks=2, confidence=0.9), known=live.looks)
-    assert len(asked) > 4
 
 
 def test_a_query_waits_until_every_wanted_vote_on_its_pairs_is_in(audit):
