@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
 
 from django.http import QueryDict
 
-from annotation.models import ConsentSheet
+from annotation.models import Assignment, ConsentSheet
 from annotation.work.answers import Answer, Places
 from annotation.work.reports import Complaint
 from annotation.work.written_captions import tidied
@@ -76,9 +75,9 @@ def parse_reports(post: QueryDict, places: Places) -> list[Complaint]:
     ]
 
 
-def elapsed_seconds(*, since: datetime, until: datetime) -> int:
-    """Return the seconds from ``since`` to now or ``until``, whichever is first."""
-    return max(0, int((min(clock.now(), until) - since).total_seconds()))  # clocks may disagree
+def elapsed_seconds(assignment: Assignment) -> int:
+    """Return the seconds from the lease to now or its deadline, whichever is first."""
+    return max(0, int((min(clock.now(), assignment.deadline) - assignment.leased_at).total_seconds()))
 
 
 def believed(answers: Sequence[Answer], elapsed: int) -> list[Answer]:

@@ -78,7 +78,7 @@ def draft(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     try:
         places = places_of(assignment)
         answers, undone = parse_draft(request.POST, places, task_type_of(assignment.hit.round))
-        save_draft(assignment, *believed(answers, _elapsed(assignment)), undone=undone, places=places)
+        save_draft(assignment, *believed(answers, elapsed_seconds(assignment)), undone=undone, places=places)
     except CounterpartError as error:
         return JsonResponse({"error": str(error)}, status=409 if isinstance(error, SeatLostError) else 422)
     if _is_lost(assignment):
@@ -155,7 +155,7 @@ def _submit(request: HttpRequest, assignment: Assignment) -> str:
         with suppress(CounterpartError):  # a report never keeps answers out
             report_pair(assignment, complaint)
     try:
-        elapsed = _elapsed(assignment)
+        elapsed = elapsed_seconds(assignment)
         answers = believed(parse_answers(request.POST, places, task_type_of(assignment.hit.round)), elapsed)
         seconds = parse_active_seconds(request.POST, answers, elapsed)
         submit_answers(assignment, answers=answers, active_seconds=seconds, items=items)
@@ -165,10 +165,6 @@ def _submit(request: HttpRequest, assignment: Assignment) -> str:
             raise _lost(assignment) from error
         return str(error)
     return ""
-
-
-def _elapsed(assignment: Assignment) -> int:
-    return elapsed_seconds(since=assignment.leased_at, until=assignment.deadline)
 
 
 def _keep(assignment: Assignment, answers: list[Answer]) -> None:

@@ -45,13 +45,9 @@ def wage_terms_of_plan(parameters: PackParameters) -> WageTerms:
 
 
 def fair_reward_suggested(values: Mapping[str, Any]) -> Decimal:
-    """Return the reward in US dollars that reaches the wage floor, for a form's first ``values``."""
-    return wage_terms_suggested({name: value for name, value in values.items() if name != "reward"}).fair
-
-
-def wage_terms_suggested(values: Mapping[str, Any]) -> WageTerms:
-    """Return the terms of a form's first ``values``, before it is sent; of the defaults where they are invalid."""
+    """Return the reward in US dollars that reaches the wage floor, for a form's first ``values``; for the defaults
+    where they are invalid."""
     with suppress(CounterpartError):
-        chosen = {name: values[name] for name in ("task", "positives", "reward") if name in values}
-        return wage_terms_of_plan(PackParameters(**chosen, reasons=bool(values.get("reasons"))))
-    return wage_terms_of_plan(PackParameters())
+        chosen = {name: values[name] for name in ("task", "positives") if name in values}
+        return wage_terms_of_plan(PackParameters(**chosen, reasons=bool(values.get("reasons")))).fair
+    return wage_terms_of_plan(PackParameters()).fair

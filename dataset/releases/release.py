@@ -34,19 +34,20 @@ from dataset.releases.provenance import refuse_mixed_tasks, refuse_unfinished
 from dataset.releases.release_leases import held, take
 from dataset.releases.release_parameters import ReleaseParameters
 from dataset.versions.contents import Contents, Policies, gather_contents, graded_pairs, queries_of
-from dataset.versions.file_rows import pair_order
+from dataset.versions.file_rows import GalleryRow, UncountedSet, pair_order
 from dataset.versions.merging import MergeTerm, check_sources, refuse_foreign
 from dataset.versions.rejections import Rejections, rejections_of
-from dataset.versions.rendering import (
-    render_contents,
-    render_gallery,
-    render_judgments,
-    render_rejections,
-    render_reviews,
-    render_uncounted,
+from dataset.versions.rendering import gallery_rows, render_contents, render_judgments, render_rejections, write_rows
+from dataset.versions.review_rows import REVIEW_COLUMNS, Reviewed, Row, review_rows
+from dataset.versions.version_files import (
+    GALLERY,
+    REVIEWS,
+    UNCOUNTED,
+    describe_files,
+    manifest_bytes,
+    seal_folder,
+    written_files,
 )
-from dataset.versions.review_rows import Reviewed, Row, review_rows
-from dataset.versions.version_files import describe_files, manifest_bytes, seal_folder, written_files
 from hits.models import Round
 from hits.task_types import require_pairs
 from integrations.notifications import notify
@@ -128,7 +129,10 @@ def _render(
 
     Votes are read back from the file of judgments, as ``verify`` does.
     """
-    files = [render_gallery(version.collection, folder), render_reviews(reviews, folder)]
+    files = [
+        write_rows(folder / GALLERY, GalleryRow._fields, gallery_rows(version.collection)),
+        write_rows(folder / REVIEWS, REVIEW_COLUMNS, reviews),
+    ]
     files += [render_rejections(rejections, folder)] if rejections else []
     votes = None
     controls = None
@@ -137,7 +141,7 @@ def _render(
         files.append(render_judgments(judgment_rows(rounds, key=version.pseudonym_key), folder, progress))
         answers = with_sets(read_answers(files[-1], *SET))
         uncounted = uncounted_sets(answers, sets_apart(rounds, key=version.pseudonym_key))
-        files.append(render_uncounted(uncounted, folder))
+        files.append(write_rows(folder / UNCOUNTED, UncountedSet._fields, uncounted))
         votes = votes_among(answers)
         controls = control_answers(answers, uncounted)
         errors = label_errors(answers)

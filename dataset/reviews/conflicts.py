@@ -13,7 +13,7 @@ from dataset.judged.answer_tables import votes_of
 from dataset.models import Case
 from dataset.reviews.cases import open_cases
 from dataset.versions.contents import JUDGED, Contents, Policies, gather_contents, queries_of
-from dataset.versions.merging import Pair, check_sources, refuse_foreign
+from dataset.versions.merging import check_sources, refuse_foreign
 from dataset.versions.review_rows import Reviewed, review_rows
 from hits.models import Round
 
@@ -99,19 +99,13 @@ def conflicts_of(contents: Contents) -> list[Conflict]:
 
 def send_to_review(collection: Collection, conflicts: Sequence[Conflict]) -> int:
     """Put conflicts into the reviewers' queue, without pairs that a reviewer has settled; return how many are new."""
-    ids = pair_ids(collection, [(one.image, one.caption) for one in conflicts])
+    sent = [one for one in conflicts if not one.review]
+    images = dict(collection.images.filter(key__in={one.image for one in sent}).values_list("key", "pk"))
+    captions = dict(collection.captions.filter(key__in={one.caption for one in sent}).values_list("key", "pk"))
     found = {
-        ids[
-            one.image, one.caption
-        ]: f"{', '.join(one.sources)} say yes, people level {one.level} ({counted(one.votes, 'vote')})"
-        for one in conflicts
-        if not one.review
+        (images[one.image], captions[one.caption]): (
+            f"{', '.join(one.sources)} say yes, people level {one.level} ({counted(one.votes, 'vote')})"
+        )
+        for one in sent
     }
     return open_cases(collection, Case.Reason.CONFLICT, found, replace=False)
-
-
-def pair_ids(collection: Collection, pairs: Sequence[Pair]) -> dict[Pair, tuple[int, int]]:
-    """Return pair → its database ids."""
-    images = dict(collection.images.filter(key__in={image for image, _ in pairs}).values_list("key", "pk"))
-    captions = dict(collection.captions.filter(key__in={caption for _, caption in pairs}).values_list("key", "pk"))
-    return {(image, caption): (images[image], captions[caption]) for image, caption in pairs}

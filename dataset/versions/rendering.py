@@ -12,28 +12,15 @@ from core.progress import Progress, tracked
 from corpus.models import Collection
 from counterpart_metrics.ids import number_or_text, sort_key
 from dataset.versions.contents import Contents
-from dataset.versions.file_rows import GalleryRow, ReleasedJudgment, ReleasedPair, UncountedSet, pair_order
+from dataset.versions.file_rows import GalleryRow, ReleasedJudgment, ReleasedPair, pair_order
 from dataset.versions.rejections import RejectedPair, Rejections, rejected_rows
-from dataset.versions.review_rows import REVIEW_COLUMNS, Row
-from dataset.versions.version_files import (
-    GALLERY,
-    JUDGMENTS,
-    PAIRS,
-    REJECTIONS,
-    REVIEWS,
-    UNCOUNTED,
-    positives_file,
-)
+from dataset.versions.version_files import JUDGMENTS, PAIRS, REJECTIONS, positives_file
 from mitl.models import Direction
 
 
-def render_gallery(collection: Collection, folder: Path) -> Path:
-    """Write the images and captions that a version is about, each with the SHA-256 of its picture or text."""
-    return _write_csv(folder / GALLERY, GalleryRow._fields, gallery_rows(collection))
-
-
 def gallery_rows(collection: Collection) -> Iterator[GalleryRow]:
-    """Yield the gallery's images and then its captions, each by id. A picture that is not imported has no digest."""
+    """Yield the images and then the captions that a version is about, each by id with the SHA-256 of its picture or
+    text. A picture that is not imported has no digest."""
     images = collection.images.gallery().order_by().values_list("key", "sha256")
     for key, sha256 in sorted(images, key=lambda row: sort_key(row[0])):
         yield GalleryRow("image", key, "", sha256)
@@ -43,19 +30,11 @@ def gallery_rows(collection: Collection) -> Iterator[GalleryRow]:
 
 
 def render_judgments(rows: Iterable[ReleasedJudgment], folder: Path, progress: Progress) -> Path:
-    return _write_csv(folder / JUDGMENTS, ReleasedJudgment._fields, tracked(rows, "judgments", progress))
-
-
-def render_reviews(rows: Iterable[Row], folder: Path) -> Path:
-    return _write_csv(folder / REVIEWS, REVIEW_COLUMNS, rows)
+    return write_rows(folder / JUDGMENTS, ReleasedJudgment._fields, tracked(rows, "judgments", progress))
 
 
 def render_rejections(rejections: Iterable[Rejections], folder: Path) -> Path:
-    return _write_csv(folder / REJECTIONS, RejectedPair._fields, rejected_rows(rejections))
-
-
-def render_uncounted(sets: Iterable[UncountedSet], folder: Path) -> Path:
-    return _write_csv(folder / UNCOUNTED, UncountedSet._fields, sets)
+    return write_rows(folder / REJECTIONS, RejectedPair._fields, rejected_rows(rejections))
 
 
 def render_contents(name: str, contents: Contents, folder: Path) -> list[Path]:
@@ -66,7 +45,7 @@ def render_contents(name: str, contents: Contents, folder: Path) -> list[Path]:
         written[-1].write_text(_positives_json(contents, direction))
     columns = ReleasedPair._fields if contents.certainty else ReleasedPair._fields[:-1]
     rows = (row[: len(columns)] for row in _pair_rows(contents))
-    return [*written, _write_csv(folder / PAIRS, columns, rows)]
+    return [*written, write_rows(folder / PAIRS, columns, rows)]
 
 
 def _positives_json(contents: Contents, direction: Direction) -> str:
@@ -99,7 +78,8 @@ def _pair_rows(contents: Contents) -> Iterator[ReleasedPair]:
         yield ReleasedPair._make((*pair, positive, *judged, str(verdict.review or ""), sources, probability))
 
 
-def _write_csv(path: Path, columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> Path:
+def write_rows(path: Path, columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> Path:
+    """Write rows under their columns as a CSV file of a version."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
