@@ -53,13 +53,17 @@ def test_only_accepted_work_counts(round):
         assert verdict(round, 1).votes == 1, state
 
 
-def test_aggregating_again_rewrites_the_verdicts(round):
+def test_aggregating_again_rewrites_the_verdicts_unless_no_judgment_counts(round):
     first = answer(round.hits.get(), 1, 1)
     aggregate_round(round)
     Assignment.objects.filter(pk=first.pk).update(state="excluded")
     answer(round.hits.get(), 4, 3, seat=2)
     aggregate_round(round)
     assert [verdict(round, 1).level, verdict(round, 2).level] == [4, 3]
+    Assignment.objects.update(state="excluded")
+    with pytest.raises(CounterpartError, match="no judgments that count"):
+        aggregate_round(round)
+    assert Verdict.objects.count() == 2
 
 
 def test_other_rounds_do_not_enter(round):
@@ -84,15 +88,6 @@ def test_the_summary_counts_pairs_by_level_and_an_event_keeps_it(round):
         "positive, strict": 1, "positive, lenient": 1, "silent": "Too few answer sets to say (1; 20 are needed).",
     }  # fmt: skip
     assert Event.objects.filter(verb="aggregated", data__judgments=2).count() == 1
-
-
-def test_a_round_without_counted_judgments_keeps_its_verdicts(round):
-    assignment = answer(round.hits.get(), 1, 1)
-    aggregate_round(round)
-    Assignment.objects.filter(pk=assignment.pk).update(state="excluded")
-    with pytest.raises(CounterpartError, match="no judgments that count"):
-        aggregate_round(round)
-    assert Verdict.objects.count() == 2
 
 
 def test_what_no_aggregation_knows_is_refused():

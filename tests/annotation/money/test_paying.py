@@ -32,11 +32,13 @@ def on_mturk(made):
     return put_on_platform(made, "sandbox")
 
 
-def test_owing_twice_owes_once(db):
+def test_owing_and_withdrawing_twice_is_once_and_what_is_not_owed_is_not_withdrawn(db):
     assignment = excluded(make_round(reward="0.65"))
+    assert not withdraw(assignment, actor="robin")
     assert owe(assignment) == owe(assignment)
     assert Payment.objects.get().amount == Decimal("0.65")
     assert Event.objects.filter(verb="owed").count() == 1
+    assert [withdraw(assignment, actor="robin") for _ in range(2)] == [True, False]
 
 
 def test_one_call_to_pay_is_written_down_with_the_debt(db):
@@ -66,7 +68,7 @@ def test_work_that_is_not_decided_is_not_owed(db):
     assert not Payment.objects.exists()
 
 
-def test_nothing_is_owed_past_the_ceiling(db):
+def test_nothing_is_owed_past_the_ceiling_and_withdrawn_money_is_free_for_others(db):
     made = make_round(hits=3, reward="0.65")
     first, second, third = [excluded(made) for _ in range(3)]
     Round.objects.update(ceiling="1.30")
@@ -74,6 +76,8 @@ def test_nothing_is_owed_past_the_ceiling(db):
     with pytest.raises(CeilingError, match=r"\$0.65 more"):
         owe(third)
     assert Payment.objects.count() == 2
+    withdraw(first, actor="robin")
+    assert owe(third).state == Payment.State.OWED
 
 
 def test_the_platforms_fee_counts_towards_the_ceiling(db):
@@ -83,15 +87,6 @@ def test_the_platforms_fee_counts_towards_the_ceiling(db):
     owe(first)
     with pytest.raises(CeilingError):
         owe(second)
-
-
-def test_withdrawn_money_is_free_to_be_owed_to_others(db):
-    made = make_round(hits=2, reward="0.65")
-    first, second = excluded(made), excluded(made)
-    Round.objects.update(ceiling="0.65")
-    owe(first)
-    withdraw(first, actor="robin")
-    assert owe(second).state == Payment.State.OWED
 
 
 def test_the_browser_pool_owes_until_a_person_marks_it_paid(db, commit):
@@ -185,10 +180,3 @@ def test_money_that_the_platform_surely_did_not_move_can_be_withdrawn(db, platfo
     platform.failures = [ChannelError("Throttled", reached=False)]
     assert outbox.make_wanted_calls() == 0
     assert withdraw(assignment, actor="robin")
-
-
-def test_withdrawing_what_is_not_owed_does_nothing(db):
-    assignment = excluded(make_round())
-    assert not withdraw(assignment, actor="robin")
-    owe(assignment)
-    assert [withdraw(assignment, actor="robin") for _ in range(2)] == [True, False]

@@ -52,13 +52,16 @@ def test_matches_of_the_version_hold_positives_and_judged_negatives_and_grades_o
     assert Event.objects.get(verb="released").data["judged_positive"] == 1
 
 
-def test_a_merged_pair_that_people_refused_stays_positive_and_is_counted(round):
+def test_a_merged_pair_that_people_refused_is_counted_and_positive_unless_verdicts_take_precedence(round):
     _yes, no = candidates(round.hits.get())
     associate(round.pool.collection, "cxc", [no], score=5)
     version = release(round, merge="cxc")
     assert no in pairs_in(version)
     assert version.manifest["counts"]["merged_against_verdict"] == 1
     assert Match.objects.get(source="v1", image=no[0], caption=no[1]).grade is None
+    judged = release(round, "judged", merge="cxc", precedence="judged")
+    assert no not in pairs_in(judged)
+    assert judged.manifest["counts"]["merged_against_verdict"] == 1
 
 
 def test_only_pairs_that_answer_a_query_are_released(db):
@@ -168,14 +171,6 @@ def test_captions_and_images_that_a_reviewer_excluded_leave_the_version(round, p
     assert all(row.caption != "0" and row.image != "3" for row in load_pairs(version))
     assert collection.images.get(key="3").pk not in load_positives(version)[I2T]
     assert ",0,excluded,,meaningless," in read(version, "reviews.csv")
-
-
-def test_with_the_precedence_judged_a_verdict_holds_against_a_merged_source(round):
-    yes, no = candidates(round.hits.get())
-    associate(round.pool.collection, "cxc", [yes, no], score=5)
-    version = release(round, merge="cxc", precedence="judged")
-    assert pairs_in(version) == {yes}
-    assert version.manifest["counts"]["merged_against_verdict"] == 1
 
 
 def test_a_version_and_its_merged_sources_are_sealed(round, tmp_path):
