@@ -30,16 +30,17 @@ def sealed(image: int | None, sha256: str, until: datetime | None) -> str:
     return f"seal={text}-{signature(SEALS, text, length=SEAL_LENGTH)}&"
 
 
-def picture_response(item: Item | TestItem | None, *, size: str, number: str = "") -> HttpResponseBase:
-    """Send the picture of ``item`` in one of its sizes (pixels) or else the largest; 404 where it is gone.
+def picture_response(request: HttpRequest, item: Item | TestItem | None) -> HttpResponseBase:
+    """Send the picture of ``item``, the one of number ``?n=`` where it has rankings, in its ``?size=`` (pixels) or else
+    the largest; 404 where it is gone.
 
     Workers never get the stored file: its metadata may name places and people, and its bytes identify the picture.
     """
     try:
-        image = _image_of(item, number)
+        image = _image_of(item, request.GET.get("n", ""))
         if image is None:
             raise CounterpartError("No picture is shown at this place.")
-        return _sent(thumbnail(image, _size(size)), UNSEALED_LIFE)
+        return _sent(thumbnail(image, _size(request.GET.get("size", ""))), UNSEALED_LIFE)
     except CounterpartError:
         return HttpResponse("Picture not found.", status=404, content_type="text/plain")
 

@@ -1,6 +1,8 @@
 """A worker's own page of a round in the browser pool: join, the page itself, take a HIT, appeal, ask for pay."""
 
+from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 from django.conf import settings
 from django.core.signing import BadSignature
@@ -159,18 +161,7 @@ def appeal_against(request: HttpRequest, token: str, rejection_id: int) -> HttpR
     """Store the appeal and go back to the worker's page."""
     home = home_of(token)
     rejection = Rejection.objects.filter(pk=rejection_id, assignment__worker=home.worker).first()
-    if rejection is None:
-        raise Trouble(
-            _("This is not your work"),
-            _("Go back to your own page and appeal from there."),
-            status=404,
-            home=home.token,
-        )
-    try:
-        appeal(rejection, text=request.POST.get("text", ""), actor=actor_of(home.worker))
-    except CounterpartError as error:
-        raise Trouble(_("Your appeal was not saved"), str(error), status=422, home=home.token) from error
-    return redirect(f"{reverse('judging:home', args=[home.token])}#rejected")
+    return _written(request, home, rejection, appeal, _("Your appeal was not saved"), "rejected")
 
 
 @require_POST
@@ -178,15 +169,21 @@ def ask_to_be_paid(request: HttpRequest, token: str, assignment_id: int) -> Http
     """Store the request for the pay of a HIT that another worker was given, and go back to the worker's page."""
     home = home_of(token)
     lost = home.worker.assignments.filter(pk=assignment_id).first()
-    if lost is None:
-        raise Trouble(
-            _("This is not your work"), _("Go back to your own page and ask from there."), status=404, home=token
-        )
+    return _written(request, home, lost, ask_for_pay, _("Your request was not saved"), "lost")
+
+
+def _written(
+    request: HttpRequest, home: Home, work: Any, store: Callable[..., object], failed: str, part: str
+) -> HttpResponse:
+    """Store what the worker writes about their own work, and show this part of their page."""
+    if work is None:
+        text = _("Go back to your own page and appeal from there.")
+        raise Trouble(_("This is not your work"), text, status=404, home=home.token)
     try:
-        ask_for_pay(lost, text=request.POST.get("text", ""), actor=actor_of(home.worker))
+        store(work, text=request.POST.get("text", ""), actor=actor_of(home.worker))
     except CounterpartError as error:
-        raise Trouble(_("Your request was not saved"), str(error), status=422, home=token) from error
-    return redirect(f"{reverse('judging:home', args=[token])}#lost")
+        raise Trouble(failed, str(error), status=422, home=home.token) from error
+    return redirect(f"{reverse('judging:home', args=[home.token])}#{part}")
 
 
 def _terms(round: Round) -> dict[str, object]:

@@ -122,7 +122,7 @@ def test_picture(request: HttpRequest, token: str, place: int) -> HttpResponseBa
         home = read_worker_token(token, salt=TEST_PICTURES_SALT)
         tries = _tries_of(home) if home else None
     item = tries.test.items.select_related("image").filter(place=place).first() if tries and tries.left else None
-    return picture_response(item, size=request.GET.get("size", ""))
+    return picture_response(request, item)
 
 
 def _tries_of(home: Home) -> Tries:
@@ -223,7 +223,7 @@ def practice_picture(request: HttpRequest, token: str, place: int) -> HttpRespon
         home = read_worker_token(token, salt=PRACTICE_PICTURES_SALT)
     test = admission_of(home.round).practice if home else None
     item = test.items.select_related("image").filter(place=place).first() if test else None
-    return picture_response(item, size=request.GET.get("size", ""))
+    return picture_response(request, item)
 
 
 def _practice_of(home: Home) -> QualificationTest:

@@ -1,7 +1,9 @@
 """The worker's addresses, under /judge/."""
 
+from django.conf import settings
 from django.urls import path
 from django.views.generic import TemplateView
+from django.views.static import serve
 
 from annotation.judging import home, installed, qualification, views
 from annotation.judging.links import by_assignment, by_link
@@ -9,7 +11,8 @@ from annotation.judging.links import by_assignment, by_link
 app_name = "judging"
 urlpatterns = [
     path("", by_link(home.start), name="start"),
-    path("shell.js", installed.shell, name="shell"),
+    # At this address, as the script may serve only what is below its own.
+    path("shell.js", serve, {"path": "judging/shell.js", "document_root": settings.BASE_DIR / "static"}, name="shell"),
     path("offline/", by_link(TemplateView.as_view(template_name="judging/offline.html")), name="offline"),
     path("words/<str:language>/", installed.words, name="words"),
     path("example/<str:token>/<int:place>/", by_link(installed.example_picture), name="example_picture"),

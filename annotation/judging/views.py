@@ -143,7 +143,7 @@ def picture(request: HttpRequest, token: str, place: int) -> HttpResponseBase:
         assignment = read_assignment_token(token, salt=PICTURES_SALT)
     shown = places_of(assignment).get(place, 0) if assignment and assignment.is_answerable else 0
     item = Item.shown.select_related("image").filter(pk=shown).first()
-    return picture_response(item, size=request.GET.get("size", ""), number=request.GET.get("n", ""))
+    return picture_response(request, item)
 
 
 def _submit(request: HttpRequest, assignment: Assignment) -> str:

@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mitl.charts.axes import LABELS_UNDER, UNDER, across_axis, up_axis
+from mitl.charts.axes import LABELS_UNDER, across_axis, up_axis
 from mitl.charts.drawing import Chart, Key, Panel, across, element
 from mitl.charts.scales import Scale, linear
 
 COLUMN_GAP = 0.15  # of the width of a column
-PART_HEIGHT = 16  # pixels
+HEIGHT = 140  # pixels
+PART_HEIGHT = 16
 
 
 @dataclass(frozen=True)
@@ -19,39 +20,24 @@ class Column:
     parts: Mapping[str, float]
 
 
-def column_panel(
-    title: str,
-    columns: Sequence[Column],
-    colours: Mapping[str, str],
-    x: Scale,
-    *,
-    unit: str = "",
-    x_title: str = "",
-    up: Scale | None = None,
-    height: int = 140,
-) -> Panel:
+def column_panel(title: str, columns: Sequence[Column], colours: Mapping[str, str], x: Scale) -> Panel:
     """Return a panel of columns of equal width, side by side, of parts in ``colours``; ``x`` has the ticks between 0
     and the number of columns."""
-    scale = up or linear([sum(column.parts.values()) for column in columns], whole=True)
-    lines, labels, margin = up_axis(scale, height)
+    scale = linear([sum(column.parts.values()) for column in columns], whole=True)
+    lines, labels, margin = up_axis(scale, HEIGHT)
+    width = (1 - COLUMN_GAP) / len(columns)
     drawn = ""
     for number, column in enumerate(columns):
         below = 0.0
         for part, value in column.parts.items():
             if value:
-                length = height * scale.share(value)
+                length = HEIGHT * scale.share(value)
                 below += length
-                start = across((number + COLUMN_GAP / 2) / len(columns))
-                box = {
-                    "x": start,
-                    "y": height - below,
-                    "width": across((1 - COLUMN_GAP) / len(columns)),
-                    "height": length,
-                }
+                start = (number + COLUMN_GAP / 2) / len(columns)
+                box = {"x": across(start), "y": HEIGHT - below, "width": across(width), "height": length}
                 drawn += element("rect", tip=column.tip, **box, fill=colours[part])
-    under = across_axis(x, height, x_title, grid=False)
-    total = height + (UNDER if x_title else LABELS_UNDER)
-    return Panel(title, total, lines + drawn + under, labels, margin, right_width=12, unit=unit)
+    under = across_axis(x, HEIGHT, grid=False)
+    return Panel(title, HEIGHT + LABELS_UNDER, lines + drawn + under, labels, margin, right_width=12)
 
 
 def part_chart(title: str, parts: Sequence[tuple[str, str, int]], *, with_shares: bool = False) -> Chart | None:

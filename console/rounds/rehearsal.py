@@ -71,7 +71,7 @@ def preview_picture(request: HttpRequest, name: str, task: str, design: str, pla
     """One picture of the preview, as a worker gets it."""
     _, _, items = _previewed_or_404(name, task, design)
     item = next((one for one in items if one.place == place), None)
-    return picture_response(item, size=request.GET.get("size", ""), number=request.GET.get("n", ""))
+    return picture_response(request, item)
 
 
 def _previewed_or_404(name: str, task: str, design: str) -> tuple[Collection, TaskType, list[Item]]:
@@ -142,7 +142,7 @@ def round_rehearse(request: HttpRequest, name: str) -> HttpResponse:
 def rehearsal_picture(request: HttpRequest, name: str, place: int) -> HttpResponseBase:
     """One picture of the rehearsed HIT, as a worker gets it."""
     item = Item.shown.select_related("image").filter(hit=_first_hit(name), place=place).first()
-    return picture_response(item, size=request.GET.get("size", ""), number=request.GET.get("n", ""))
+    return picture_response(request, item)
 
 
 def _first_hit(name: str) -> HIT:

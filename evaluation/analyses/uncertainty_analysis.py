@@ -11,7 +11,7 @@ from corpus.models import Collection, Match
 from counterpart_statistics.correlation import Multiplicity, multiplicity
 from evaluation.analyses import Findings, cells, text_table
 from mitl.charts.drawing import Chart
-from mitl.charts.lines import level_chart
+from mitl.charts.lines import line_chart
 from mitl.item_uncertainty import count_positives, measure_uncertainty
 from mitl.models import Annotator
 from mitl.search.gallery import open_gallery
@@ -69,12 +69,24 @@ def _table(name: str, side: Multiplicity) -> str:
 
 def _chart(sides: dict[str, Multiplicity]) -> Chart:
     panels = {
-        f"{name} (tau-b {side.tau_b:.2f})": [vars(level) for level in side.levels] for name, side in sides.items()
+        f"{name} (tau-b {side.tau_b:.2f})": [
+            {
+                "line": "",
+                "x": level.positives,
+                "y": level.uncertainty,
+                "size": 3 + 9 * (level.items / max(one.items for one in side.levels)) ** 0.5,
+            }
+            for level in side.levels
+        ]
+        for name, side in sides.items()
     }
-    return level_chart(
+    return line_chart(
         "Uncertainty and matches",
         "Mean uncertainty by number of matches; a larger dot means more items.",
         panels,
         x="matches",
         y="uncertainty",
+        zero=False,
+        per_line=2,
+        is_drawn=False,
     )

@@ -98,7 +98,6 @@ def interval_chart(
     x: str,
     *,
     one_scale: bool = False,
-    per_line: int = 1,
 ) -> Chart:
     """Draw a dot with its interval on each row of a panel, and a line where the truth is known.
 
@@ -115,7 +114,7 @@ def interval_chart(
         truth = next((row["truth"] for row in rows if row.get("truth") is not None), None)
         line = "" if truth is None else _truth_line(scale.share(truth), ROW * len(rows), truth)
         drawn.append(row_panel(name, [_whisker(row, scale) for row in rows], scale, x, line))
-    return Chart(title, subtitle, drawn, per_line=per_line)
+    return Chart(title, subtitle, drawn, per_line=1)
 
 
 def _ends(rows: Sequence[Mapping[str, Any]]) -> list[float]:

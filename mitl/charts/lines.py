@@ -135,59 +135,25 @@ def _tail(values: NDArray) -> list[Point]:
     return found
 
 
-def level_chart(title: str, subtitle: str, panels: Mapping[str, Values], x: str, y: str) -> Chart:
-    """Draw a dot a level, sized by its number of items.
-
-    Args:
-        panels: title of each panel → levels with ``positives``, ``items`` and ``uncertainty``.
-        x, y: titles of the axes.
-    """
-    drawn = []
-    for name, levels in panels.items():
-        most = max((level["items"] for level in levels), default=1)
-        dots = [
-            Point(
-                level["positives"],
-                level["uncertainty"],
-                tip=f"{level['positives']}: {_figure(level['uncertainty'])}, {level['items']:,} items",
-                size=3 + 9 * (level["items"] / most) ** 0.5,
-            )
-            for level in levels
-        ]
-        plane = Plane(linear([dot.x for dot in dots], whole=True), linear([dot.y for dot in dots], zero=False))
-        drawn.append(line_panel(name, [Line("", dots, "accent", is_drawn=False)], plane, x, y, names=False))
-    return Chart(title, subtitle, drawn, per_line=2)
-
-
-def curve_chart(title: str, epochs: Values) -> Chart:
-    """Draw the loss of a training, and its rsum on the validation split if measured, over the epochs.
-
-    Args:
-        epochs: as in ``Annotator.curve``.
-    """
-    curves = {"mean loss of a batch": [epoch["loss"] for epoch in epochs]}
-    validated = epochs[0]["validation"] if epochs else {}
-    for name in (name for name in validated if name.startswith("rsum")):
-        curves[f"{name} on the validation split"] = [epoch["validation"][name] for epoch in epochs]
-    numbers = [epoch["number"] for epoch in epochs]
-    drawn = []
-    for (name, values), colour in zip(curves.items(), ("level-3", "accent", "violet"), strict=False):
-        points = [Point(at, y, tip=f"epoch {at}: {_figure(y)}") for at, y in zip(numbers, values, strict=True)]
-        plane = Plane(linear(numbers, zero=False, whole=True, tight=True), linear(values, zero=False))
-        drawn.append(line_panel(name, [Line("", points, colour)], plane, "epoch", "", names=False))
-    return Chart(title, "", drawn, per_line=2)
-
-
 def line_chart(
-    title: str, subtitle: str, panels: Mapping[str, Values], x: str, y: str, *, zero: bool = True, per_line: int = 3
+    title: str,
+    subtitle: str,
+    panels: Mapping[str, Values],
+    x: str,
+    y: str,
+    *,
+    zero: bool = True,
+    per_line: int = 3,
+    is_drawn: bool = True,
 ) -> Chart:
     """Draw lines with a dot at each value, or with its interval.
 
     Args:
         panels: title of each panel → values with ``line`` (its name), ``x`` (a whole number, or the name of a look, at
-            which the lines are side by side), ``y``, and optionally ``low`` and ``high``.
+            which the lines are side by side), ``y``, and optionally ``low`` and ``high``, and ``size`` of the dot.
         x, y: titles of the axes.
         zero: the axis that goes up holds 0.
+        is_drawn: the dots are joined.
     """
     colours = coloured([value["line"] for values in panels.values() for value in values])
     apart = {line: (number + 0.5) / len(colours) * 0.6 - 0.3 for number, line in enumerate(colours)}
@@ -197,12 +163,31 @@ def line_chart(
         ends = [value[end] for value in values for end in ("y", "low", "high") if value.get(end) is not None]
         numbers = [value["x"] for value in values if not looks]
         horizontal = ordinal(looks) if looks else linear(numbers, zero=False, whole=True, tight=True)
-        lines = {line: Line(line, [], colour) for line, colour in colours.items()}
+        lines = {line: Line(line, [], colour, is_drawn) for line, colour in colours.items()}
         for one in values:
             at = looks.index(one["x"]) + apart[one["line"]] if looks else one["x"]
-            lines[one["line"]].points.append(Point(at, one["y"], one.get("low"), one.get("high"), _tip(one)))
-        drawn.append(line_panel(name, [*lines.values()], Plane(horizontal, linear(ends, zero=zero)), x, y))
+            size = one.get("size", Point.size)
+            lines[one["line"]].points.append(Point(at, one["y"], one.get("low"), one.get("high"), _tip(one), size))
+        plane = Plane(horizontal, linear(ends, zero=zero))
+        drawn.append(line_panel(name, [*lines.values()], plane, x, y, names=any(colours)))
     return Chart(title, subtitle, drawn, per_line=per_line)
+
+
+def curve_chart(title: str, epochs: Values) -> Chart:
+    """Draw the loss of a training, and its rsum on the validation split if measured, over the epochs.
+
+    Args:
+        epochs: as in ``Annotator.curve``.
+    """
+    curves = {"mean loss of a batch": [epoch["loss"] for epoch in epochs]}
+    for name in epochs[0]["validation"]:
+        if name.startswith("rsum"):
+            curves[f"{name} on the validation split"] = [epoch["validation"][name] for epoch in epochs]
+    panels = {
+        name: [{"line": "", "x": epoch["number"], "y": value} for epoch, value in zip(epochs, values, strict=True)]
+        for name, values in curves.items()
+    }
+    return line_chart(title, "", panels, "epoch", "", zero=False, per_line=2)
 
 
 def rank_chart(columns: Sequence[str], ranks: Mapping[str, Mapping[str, int]], x: str) -> Chart:
@@ -228,7 +213,8 @@ def rank_chart(columns: Sequence[str], ranks: Mapping[str, Mapping[str, int]], x
 def _tip(value: Mapping[str, Any]) -> str:
     """Return what is shown of a value under the pointer."""
     interval = f" ({_figure(value['low'])} to {_figure(value['high'])})" if value.get("low") is not None else ""
-    return f"{value['line']}, {value['x']}: {_figure(value['y'])}{interval}"
+    place = ", ".join(filter(None, [value["line"], str(value["x"])]))
+    return f"{place}: {_figure(value['y'])}{interval}"
 
 
 def _figure(value: float) -> str:
