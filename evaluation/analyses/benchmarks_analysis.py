@@ -20,7 +20,7 @@ from evaluation.scores.board_tables import SOURCE
 from evaluation.scores.leaderboard import board_of, caution_of
 from evaluation.scores.moves import Moves, averages_of, ranks_of, values_of
 from mitl.charts.drawing import Chart
-from mitl.charts.heat_maps import heat_map, heat_maps
+from mitl.charts.heat_maps import heat_map
 
 HELP = "How similarly metrics rank the same models: tau-b and Spearman over a leaderboard or a CSV file (table 5)."
 TITLES = {"tau_b": "Kendall's tau-b", "spearman": "Spearman's correlation"}
@@ -111,8 +111,9 @@ def _rows(metrics: list[str], matrices: Matrices) -> list[dict[str, Any]]:
 
 
 def _chart(metrics: list[str], matrices: Matrices) -> Chart:
-    return heat_maps(
+    return Chart(
         "Do metrics rank models alike?",
         "1: the same order of models, -1: the reverse. Darker means more alike.",
-        [[heat_map(TITLES[name], metrics, matrix, form=".2f", scale=(-1, 1))] for name, matrix in matrices.items()],
+        [heat_map(TITLES[name], metrics, matrix, form=".2f", scale=(-1, 1)) for name, matrix in matrices.items()],
+        per_line=1,
     )

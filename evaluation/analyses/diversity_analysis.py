@@ -14,7 +14,7 @@ from counterpart_statistics.rank_agreement import POLICIES, Absent, first_place_
 from evaluation.analyses import Findings, matrix_table, plain
 from evaluation.compared_lists import ListsParameters
 from mitl.charts.drawing import Chart
-from mitl.charts.heat_maps import heat_map, heat_maps
+from mitl.charts.heat_maps import heat_map
 from mitl.models import Annotator, Direction
 
 HELP = "How differently annotators rank: Kendall's tau-b of their stored lists, and the ranks of the best items."
@@ -91,14 +91,13 @@ def _text(names: list[str], matrices: Matrices) -> str:
 
 def _chart(names: list[str], matrices: Matrices, depth: int, absent: str) -> Chart:
     policy = f"ranked {depth + 1}" if absent == "last" else "left out"
-    return heat_maps(
+    return Chart(
         "Similarity of the annotators' rankings",
         f"Top {depth}, means over queries; items in only one of two lists are {policy}. Darker means more similar.",
         [
-            [
-                heat_map(f"{direction.label}: {TITLES['tau']}", names, both["tau"], form=".2f", scale=(-1, 1)),
-                heat_map(f"{direction.label}: {TITLES['rank']}", names, both["rank"], form=".1f", scale=(depth + 1, 1)),
-            ]
+            heat_map(f"{direction.label}: {TITLES[figure]}", names, both[figure], form=form, scale=(palest, 1))
             for direction, both in matrices.items()
+            for figure, form, palest in (("tau", ".2f", -1), ("rank", ".1f", depth + 1))
         ],
+        per_line=2,
     )

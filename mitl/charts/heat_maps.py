@@ -6,17 +6,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from mitl.charts.drawing import Chart, Panel, across, element, width_of, words
+from mitl.charts.drawing import Panel, across, element, width_of, words
 
 CELL = 40  # pixels
 HEAD = 24
 STRONG = 0.6
 """How strong a colour is at most behind dark ink."""
-
-
-def heat_maps(title: str, subtitle: str, maps: Sequence[Sequence[Panel]]) -> Chart:
-    """Lay out heat maps (``heat_map``) in rows."""
-    return Chart(title, subtitle, [panel for row in maps for panel in row], per_line=max(map(len, maps), default=1))
 
 
 def heat_map(title: str, names: Sequence[str], values: NDArray, *, form: str, scale: tuple[float, float]) -> Panel:

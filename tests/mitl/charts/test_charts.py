@@ -9,8 +9,8 @@ from django.template.loader import render_to_string
 from console.charts.inline_bars import part_chart
 from mitl.charts.axes import spread
 from mitl.charts.bars import bar_chart, interval_chart
-from mitl.charts.drawing import write_chart
-from mitl.charts.heat_maps import heat_map, heat_maps
+from mitl.charts.drawing import Chart, write_chart
+from mitl.charts.heat_maps import heat_map
 from mitl.charts.lines import tail_chart
 from mitl.charts.scales import linear, logarithmic
 
@@ -28,7 +28,7 @@ def test_a_tail_counts_the_items_found_so_often_or_more():
 
 
 def test_a_heat_map_writes_its_figures_but_not_the_diagonal_or_what_is_undefined(tmp_path):
-    spec = heat_maps("Alike", "", [[heat_map("tau", ["one", "two"], MATRIX, form=".2f", scale=(-1, 1))]])
+    spec = Chart("Alike", "", [heat_map("tau", ["one", "two"], MATRIX, form=".2f", scale=(-1, 1))])
     write_chart(spec, tmp_path / "maps.svg")
     words = words_in((tmp_path / "maps.svg").read_bytes())
     assert "0.25" in words
