@@ -109,7 +109,8 @@ def estimate_plan(parameters: RoundParameters) -> PlanEstimate:
         )
     if parameters.top_k > parameters.control_depth:
         raise CounterpartError(
-            f"Invalid top-k {parameters.top_k}: it is greater than the control depth {parameters.control_depth}."
+            f"Invalid top-k {parameters.top_k}: it is greater than the control depth {parameters.control_depth}. "
+            "Change --top-k or --control-depth."
         )
     directions = Direction.values if parameters.direction == "both" else [parameters.direction]
     by_side = {Direction.IMAGE_TO_CAPTION: sizes.images, Direction.CAPTION_TO_IMAGE: sizes.captions}

@@ -5,6 +5,8 @@ import re
 import pytest
 from django.conf import settings
 
+from mitl.charts.drawing import COLOURS
+
 TOKENS = (settings.BASE_DIR / "static/console/tokens.css").read_text()
 SHEETS = [path for path in settings.BASE_DIR.glob("static/*/*.css") if path.name != "tokens.css"]
 OWN_VALUES = {
@@ -25,7 +27,7 @@ def test_no_sheet_has_a_value_of_its_own(what):
     assert {name: [one[0] for one in own.finditer(text)] for name, text in found.items() if own.search(text)} == {}
 
 
-def test_sheets_use_every_token_and_no_other_name():
+def test_sheets_and_charts_use_every_token_and_no_other_name():
     everything = "\n".join([TOKENS, *(path.read_text() for path in SHEETS)])
     used, known = (set(re.findall(pattern, everything)) for pattern in (r"var\((--[\w-]+)", r"(--[\w-]+):"))
-    assert used == known
+    assert used | {f"--{name}" for name in COLOURS} == known
