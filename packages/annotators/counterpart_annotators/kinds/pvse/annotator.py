@@ -103,7 +103,7 @@ def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
     return {
         "trunk": f"{trunk}, {side} x {side} positions of {TRUNKS[trunk].channels:,} channels",
         "words": f"{words:,} words in {each} dimensions",
-        "reader": f"bidirectional GRU, 2 x {embed // 2}, {READINGS[settings['reading']]}",
+        "reader": f"bidirectional GRU, 2 x {embed // 2}, {READINGS[str(settings['reading'])]}",
         "embeddings": f"{k} in {embed:,} dimensions, L2-normalised",
         "score": "best of K x K cosines" if k > 1 else "cosine",
     }
