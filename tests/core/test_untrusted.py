@@ -77,6 +77,7 @@ def test_what_an_error_quotes_can_be_stored_and_shown():
 
 
 OURS = {
+    "annotation/people/guides.py": "rows of the database",
     "annotation/people/erasure.py": "rows of the database",
     "console/inventory.py": "an answer of the API, written a line before",
     "core/files/archives.py": "a backup, whose manifest is ours",

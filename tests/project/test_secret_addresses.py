@@ -14,7 +14,7 @@ SECRET = {"token", "join_key"}  # Whoever has one acts as its owner.
 # These name things, open nothing without a login and help who reads a log.
 HARMLESS = {
     *("name", "collection", "round", "kind", "subject", "form", "what", "file_name", "pseudonym", "job_id", "call_id"),
-    "webhook_id",  # only its owner opens its page
+    *("webhook_id", "word"),  # only its owner opens its page; the word is what to do with it
     *("channel", "environment", "language"),
     *("task", "design", "pool"),  # of a round that is planned
     *("app_label", "object_id", "content_type_id", "id", "url"),  # of the Django admin

@@ -26,7 +26,6 @@ def test_an_even_pace_goes_on(db):
     # Four came in the five hours since the first, six are missing; the median of the F distribution is near 1.
     assert left == pytest.approx(6 * 5 / 4, rel=0.15)
     assert found.low < found.middle < found.high
-    assert found.arrivals == 5
 
 
 def test_visitors_without_a_hit_are_not_arrivals(db):
@@ -35,7 +34,7 @@ def test_visitors_without_a_hit_are_not_arrivals(db):
     before, now = forecast_of(made, standing_of(made)), timezone.now()
     without = {"hit": made.hits.first(), "has_hit": False, "state": "flagged"}
     Assignment.objects.create(**without, worker=make_worker(), deadline=now, submitted_at=now - timedelta(minutes=5))
-    assert forecast_of(made, standing_of(made)).arrivals == before.arrivals == 5
+    assert abs(forecast_of(made, standing_of(made)).middle - before.middle) < timedelta(minutes=1)
 
 
 @pytest.mark.parametrize("hours", [[5, 4, 3, 2], [80, 79, 78, 77, 76, 2]])
@@ -48,7 +47,7 @@ def test_too_few_recent_arrivals_make_no_forecast(db, hours):
 def test_the_last_missing_answer_has_a_forecast(db):
     made = make_round(hits=6)
     arrive(made, hours=[5, 4, 3, 2, 1])
-    assert forecast_of(made, standing_of(made)).arrivals == 5
+    assert forecast_of(made, standing_of(made)).middle > timezone.now()
     answer(made.hits.last(), 1, 1)
     assert forecast_of(made, standing_of(made)) is None
 
