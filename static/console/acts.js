@@ -1,5 +1,5 @@
 /* The links of acts open their page in a dialog, where it loads and has the act; else they lead to the page. An open menu
-   of acts closes with Escape and with a click beside it. */
+   of acts closes with Escape and with a click outside it. */
 
 async function openAct(link) {
   const answer = await fetch(link.href);
