@@ -84,7 +84,7 @@ def undo_decisions(decisions: Sequence[Decision], *, by: User) -> int:
     flagged before it, and work that was paid, refused with a second person, appealed, or given to another worker.
     """
     if not decisions:
-        raise CounterpartError("There is no decision to undo any more. Decide again instead.")
+        raise CounterpartError("The decision can no longer be undone. Decide again instead.")
     with transaction.atomic():
         for decision in sorted(decisions, key=lambda one: (one.assignment.hit.round_id, one.assignment_id)):
             _undo(decision, for_ruling(decision.assignment), by)

@@ -18,7 +18,7 @@ from mitl.charts.drawing import chart_bytes
 
 TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf", "csv": "text/csv"}
 PLACES = {"round": "round_results", "version": "version_trust", "pool": "pool"}
-"""What charts are of → the page that shows them."""
+"""Kind of thing → URL name of the page that shows its charts."""
 
 
 @members_only.reads

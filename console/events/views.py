@@ -1,4 +1,4 @@
-"""What happens on the site: the jobs, and the events of people and programs."""
+"""The activity on the site: jobs, and events of people and programs."""
 
 from django.contrib.auth.models import User
 from django.http import HttpResponse

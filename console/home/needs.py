@@ -189,11 +189,11 @@ _WAITING: Mapping[str, tuple[Waiting, ...]] = {
         Waiting(_held_up, "round", "platform call", "{} of {} could not be made yet", "round_money"),
     ),
 }
-"""What waits in rounds, by the permission of who may do it."""
+"""The needs of rounds, each with the permission to meet it."""
 _OF_SITE: tuple[tuple[str, Callable[[], Iterable[Need]]], ...] = (
     (LAUNCH, _short_of_funds),
     (DECIDE, _pairs_to_review),
     (LAUNCH, _complete_rounds),
     (LAUNCH, _drafts),
 )
-"""What waits outside of the rounds' own pages."""
+"""The needs of the site, each with the permission to meet it."""

@@ -26,7 +26,7 @@ from corpus.models import Collection
 
 @members_only.reads
 def home(request: StaffRequest) -> HttpResponse:
-    """What this is, on an empty site; else what needs the user, the newest result and the open rounds."""
+    """The needs of the user, the newest result and the open rounds; an introduction on an empty site."""
     context: dict[str, Any] = {
         "needs": needs_of_all_rounds(request.user),
         "jobs": Job.objects.filter(state__in=LIVE)[:10],

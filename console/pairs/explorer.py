@@ -128,7 +128,7 @@ def _in_place(request: HttpRequest, place: PairScope, pair: Pair) -> JsonRespons
 
 
 def _is_blind(request: HttpRequest) -> bool:
-    """Whether votes and verdicts are left out: whoever checks verdicts drawn at random must not know them."""
+    """Whether votes and verdicts are hidden: a check of verdicts drawn at random must not show them."""
     return request.GET.get("sort") == "drawn"
 
 

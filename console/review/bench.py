@@ -24,7 +24,7 @@ REASONS = {
     "repeats": "contradicts itself",
     "problem": "a person has to read it",
 }
-"""What speaks against an answer set, in a few words: signals, wrong controls, and a problem that a rule noted."""
+"""The reasons for the flag of an answer set, in a few words: signals, wrong controls, a problem noted by a rule."""
 
 
 def reasons_of(assignment: Assignment) -> list[str]:

@@ -41,7 +41,7 @@ class CaseLine:
 
     @property
     def reasons(self) -> list[tuple[str, int]]:
-        """What speaks against the sets, in words, and against how many."""
+        """The reasons for the flags, in words, each with its number of sets."""
         found = Counter(reason for one in self.sets for reason in reasons_of(one))
         return [(REASONS[reason], found[reason]) for reason in REASONS if found[reason]]
 

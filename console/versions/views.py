@@ -33,7 +33,7 @@ def version_or_404(name: str) -> Version:
 
 @members_only.reads
 def version(request: HttpRequest, name: str) -> HttpResponse:
-    """What is in a version: what its public page says, and the pairs behind it."""
+    """The contents of a version: the text of its public page, and the pairs behind it."""
     found = version_or_404(name)
     address = request.build_absolute_uri(reverse("result", args=[name]))
     context = {"address": address, "mixed_tasks": mixed_tasks_of(found)}

@@ -4,8 +4,8 @@ import re
 
 from tests.project.names import APPS, ROOT
 
-# `annotation/work/judgments.py` asks; two modules write; two read rows without a round, a worker or a pair; practice is
-# drawn from disputed pairs by a module that may not import it.
+# Only these modules query judgments. `annotation/work/judgments.py` is the reader; the module of qualification
+# questions may not import it.
 MAY_ASK = {
     "annotation/people/qualification_questions.py",
     "annotation/work/judgments.py",

@@ -35,6 +35,11 @@ def test_files_arrive_as_the_manifest_has_them_and_nothing_else_can_be_fetched(r
         assert researcher.get(f"/versions/v1/files/{file_name}").status_code == 404, file_name
 
 
+def test_a_version_offers_its_publication_only_to_those_who_may_publish(member, researcher, releaser, site):
+    for client, may in ((member, False), (researcher, False), (releaser, True)):
+        assert ("/versions/v1/publish/" in client.get("/versions/v1/").text) is may
+
+
 def test_a_file_that_was_changed_after_the_release_is_not_served(researcher, site):
     for file_name in ("pairs.csv", "manifest.json"):
         assert researcher.get(f"/versions/v1/files/{file_name}").status_code == 200
