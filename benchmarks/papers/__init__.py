@@ -1,0 +1,1 @@
+"""The papers' book: every numbered table and figure of the five papers, computed again."""
