@@ -3,8 +3,8 @@
     python -m benchmarks.papers DATA [--only CHAPTER] [--out docs/papers.md]
 
 DATA is the folder of public files that docs/eccv-caption.md lists, with Flickr8k's judgments in its subfolder flickr8k.
-Without --only the whole book is written to docs/papers.md; a single chapter is printed. All seeds are fixed: a second run
-writes the same book.
+Without --only the whole book is written to docs/papers.md; a single chapter is printed. All seeds are fixed: a second
+run writes the same book.
 """
 
 import argparse
@@ -21,10 +21,10 @@ CHAPTERS = {
 }
 FIRST_LINES = """# The papers' tables and figures
 
-Written by `python -m benchmarks.papers DATA`; do not edit it. A row is a numbered table or figure of a paper: its figure, ours,
-the command that makes it and the input. *Differs* names the cause. *Drawn data*: the command is the product's, on small
-collections with known truth, so only the order of figures can be compared. *Input not public*: the command runs, but
-only the authors have its input.
+Written by `python -m benchmarks.papers DATA`; do not edit it. A row is a numbered table or figure of a paper: its
+figure, ours, the command that makes it and the input. *Differs* names the cause. *Drawn data*: the command is the
+product's, on small collections with known truth, so only the order of figures can be compared. *Input not public*: the
+command runs, but only the authors have its input.
 """
 
 
@@ -52,16 +52,14 @@ def chapter_page(chapter: Chapter, items: list[Item]) -> str:
         for item in items
         if item.details
     ]
-    rows = [
-        f"|{item.number}: {item.subject}|{item.paper}|{item.ours}|{item.command}|{item.source}|{described_status(item)}|"
-        for item in items
-    ]
+    rows = [row(item) for item in items]
     heads = ["|item|paper|ours|command|input|status|", "|---|---|---|---|---|---|"]
     return "\n".join([f"## {chapter.title}\n", *heads, *rows, *details, ""])
 
 
-def described_status(item: Item) -> str:
-    return f"{item.status}: {item.because}" if item.because else str(item.status)
+def row(item: Item) -> str:
+    status = f"{item.status}: {item.because}" if item.because else str(item.status)
+    return f"|{item.number}: {item.subject}|{item.paper}|{item.ours}|{item.command}|{item.source}|{status}|"
 
 
 if __name__ == "__main__":
