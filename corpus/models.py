@@ -28,6 +28,7 @@ class Collection(models.Model):
     two_reviewers = models.BooleanField(
         default=False, help_text="A review that changes the dataset holds only when a second person has agreed."
     )
+    doubted_below = models.FloatField(default=2, help_text="Original pairs with a lower CxC score wait for a review.")
     created_at = models.DateTimeField(default=clock.now)
 
     objects = CollectionQuerySet.as_manager()

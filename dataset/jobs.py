@@ -20,7 +20,7 @@ from dataset.models import Aggregation, Version
 from dataset.releases.release import release as release_version
 from dataset.releases.release_parameters import AggregateParameters, ReleaseParameters
 from dataset.reviews.cases import check_queue, refresh_queue, update_queue
-from dataset.reviews.cleanup import suggest_clean_up
+from dataset.reviews.cleanup import CleanupParameters, suggest_clean_up
 from dataset.reviews.random_reviews import drawn_verdicts
 from dataset.turns import TurnParameters, next_name, take_turn, version_of
 from dataset.verdicts import aggregate as aggregate_votes
@@ -52,8 +52,8 @@ def close(job: Job, progress: JobProgress) -> str:
 def clean_up(job: Job, progress: JobProgress) -> str:
     """Look for pairs, captions and pictures of a collection that a person should look at; compare the queue with the
     votes of each round."""
+    suggest_clean_up(CleanupParameters.from_json(job.params), progress=progress)
     collection = Collection.objects.named(job.params["collection"])
-    suggest_clean_up(collection, progress=progress)
     counts = refresh_queue(collection)
     for round in Round.objects.filter(BEGUN, pool__collection=collection):
         check_queue(round)

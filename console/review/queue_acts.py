@@ -4,11 +4,13 @@ from django.contrib.auth.models import User
 from django.shortcuts import get_object_or_404
 
 from console.acts import Chosen, acts_of
+from console.fields import ParametersForm
 from console.permissions import researchers_only, stewards_only
 from core.models import Job
 from core.work.jobs import open_once
 from corpus.models import Collection
 from dataset import jobs
+from dataset.reviews.cleanup import CleanupParameters
 from dataset.reviews.reviews import require_two_reviewers
 
 
@@ -19,12 +21,22 @@ def collection_or_404(name: str) -> Collection:
 collection_act = acts_of(Collection, "collections/<slug:name>/", collection_or_404, stewards_only)
 
 
-@collection_act("clean-up", "Look for pairs of {} to review?", label="Look for pairs to review")
+class CleanupForm(ParametersForm):
+    act = CleanupParameters
+
+
+@collection_act(
+    "clean-up",
+    "Look for pairs of {} to review?",
+    label="Look for pairs to review",
+    form=lambda data, collection: CleanupForm(data, initial={"below": collection.doubted_below}),
+)
 def clean_up(collection: Collection, chosen: Chosen, by: User) -> Job:
     """Pairs that workers disagree on or report, captions that seem to describe no picture and pictures that occur twice
     are added. The list is compared with the votes of each round."""
     title = f"Look for pairs of {collection} to review"
-    return open_once(title, jobs.clean_up.name, {"collection": collection.name}, lock=collection, by=by)
+    parameters = CleanupParameters(collection=collection.name, **chosen)
+    return open_once(title, jobs.clean_up.name, parameters.as_json(), lock=collection, by=by)
 
 
 @collection_act(

@@ -23,7 +23,6 @@ from corpus.pictures.looks import alike
 from counterpart_annotators.words import words_of
 from dataset.judged.verdict_files import add_rows_under_review
 from dataset.models import Case, CaseQuerySet, QueueCheck, Review
-from dataset.versions.merging import MergeTerm
 from hits.models import Item, Round
 from hits.question import Level
 
@@ -39,8 +38,6 @@ WEIGHTS: Mapping[str, int] = {
     Case.Reason.DUPLICATE: 10,
 }
 """What each reason adds to the priority of a case; ``reported`` for each worker who reports the pair."""
-VERY_LOW = MergeTerm("cxc", "<", 2)
-"""Original pairs that CxC scores so low are suspicious; its scale is 0-5."""
 _BATCH = 2_000
 _ARTICLES = frozenset({"a", "an", "the"})
 MOST_ALIKE = 100
@@ -79,14 +76,15 @@ def disagreements(collection: Collection) -> dict[Pair, str]:
 
 def suspicious_originals(collection: Collection) -> dict[Pair, str]:
     """Return the original pairs that half of the counted votes or more call 100% NO, as candidates or controls, and
-    those whose score in another source is ``VERY_LOW``, with what was found."""
+    those that CxC scores below the collection's threshold, with what was found."""
     original = Match.objects.filter(
         collection=collection, source=Match.ORIGINAL, image=OuterRef("image"), caption=OuterRef("caption")
     )
-    scored = Match.objects.filter(VERY_LOW.condition, Exists(original), collection=collection)
+    scored = Match.objects.filter(Exists(original), collection=collection, source="cxc")
+    low = scored.filter(score__lt=collection.doubted_below)
     found = {
-        (image, caption): f"{VERY_LOW.source} {score:g}"
-        for image, caption, score in scored.order_by("pk").values_list("image_id", "caption_id", "score")
+        (image, caption): f"cxc {score:g}"
+        for image, caption, score in low.order_by("pk").values_list("image_id", "caption_id", "score")
     }
     counted = answers_over(collection).counted()
     refused = Count("pk", filter=Q(level=Level.NO))

@@ -2,8 +2,13 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
+from django import forms
+
+from core.parameters import OFF_PAGE, POSITIONAL, Option, Parameters
 from core.progress import Progress, silent
 from corpus.models import Collection
 from corpus.pictures.looks import alike, folder_looks, hash_pictures
@@ -33,16 +38,37 @@ SIGNS = {
 says little about other collections."""
 
 
-def suggest_clean_up(
-    collection: Collection, *, against: Path | None = None, progress: Progress = silent
-) -> dict[str, int]:
+@dataclass(frozen=True, kw_only=True)
+class CleanupParameters(Parameters):
+    """What is looked for in a collection, besides captions that seem meaningless."""
+
+    collection: Annotated[str, "name of the collection", POSITIONAL, OFF_PAGE]
+    against: Annotated[
+        Path | None, "also compare with the pictures of a folder", OFF_PAGE, Option(metavar="FOLDER")
+    ] = None
+    below: Annotated[
+        float,
+        forms.FloatField(
+            min_value=0,
+            max_value=5,
+            label="Originals with a CxC score below",
+            help_text="CxC score (0-5) below which an original pair is suggested, also by later updates of the queue; "
+            "of ECCV Caption's 32 faulty captions 15 are below 2 and 29 below 3, and no other caption is",
+        ),
+    ] = 2
+
+
+def suggest_clean_up(parameters: CleanupParameters, *, progress: Progress = silent) -> dict[str, int]:
     """Open a case for every caption that seems meaningless, every suspicious original and every picture of the gallery
     that occurs twice: in the collection, its training splits included, or in the folder ``against``. Return the counts
     of the queue.
 
     Nothing is excluded: a person decides on each. Running it again keeps what was decided, and suggestions from an
-    earlier folder unless another one is given. Raises CounterpartError for pictures that cannot be read.
+    earlier folder unless another one is given. Raises CounterpartError for an unknown collection and pictures that
+    cannot be read.
     """
+    collection = Collection.objects.named(parameters.collection)
+    against = parameters.against
     texts = list(collection.captions.gallery().order_by("pk").values_list("pk", "image_id", "text"))
     images = {caption: image for caption, image, _ in texts}
     suspect = meaningless((caption, text) for caption, _, text in texts)
@@ -56,6 +82,8 @@ def suggest_clean_up(
     open_cases(
         collection, Case.Reason.MEANINGLESS, {(images[caption], caption): why for caption, why in suspect.items()}
     )
+    collection.doubted_below = parameters.below
+    collection.save(update_fields=["doubted_below"])
     open_cases(collection, Case.Reason.SUSPICIOUS, suspicious_originals(collection))
     open_cases(collection, Case.Reason.DUPLICATE, repeated, replace=against is not None)
     return counts_of(collection)

@@ -184,4 +184,4 @@ def test_a_button_pressed_twice_waits_for_the_first_press(person, researcher):
     assert locked_by(lambda: open_once("Audit", "none", {"round": made.name}, lock=made, by=person)) == {Round}
     assert locked_by(lambda: start_export(version, "judgments-csv", by=person)) == {Version}
     assert locked_by(lambda: start_scoring_run(Run(pk=1, collection=zoo, model="m"), by=person)) == {Collection}
-    assert locked_by(lambda: researcher.post("/collections/zoo/clean-up/")) == {Collection}
+    assert locked_by(lambda: researcher.post("/collections/zoo/clean-up/", {"below": "2"})) == {Collection}

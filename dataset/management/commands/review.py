@@ -14,7 +14,7 @@ from corpus.samples import read_ids
 from dataset.models import Review, Subject
 from dataset.releases.release_parameters import ConflictsParameters
 from dataset.reviews.cases import check_queue, refresh_queue
-from dataset.reviews.cleanup import suggest_clean_up
+from dataset.reviews.cleanup import CleanupParameters, suggest_clean_up
 from dataset.reviews.conflicts import conflicts_of, merge_counts, preview, send_to_review
 from dataset.reviews.reviews import Conclusion, conclude
 from dataset.versions.review_rows import known_keys
@@ -73,14 +73,10 @@ class Cleanup(ActCommand):
         "queue, and print its counts. Nothing is excluded."
     )
     figures = True
-    arguments = (
-        argument("collection", help="name of the collection"),
-        argument("--against", type=Path, metavar="FOLDER", help="also compare with the pictures of a folder"),
-    )
+    parameters = CleanupParameters
 
-    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
-        collection = Collection.objects.named(options["collection"])
-        return {**suggest_clean_up(collection, against=options["against"], progress=progress)}
+    def act(self, progress: TerminalBar, *, parameters: CleanupParameters, **options: Any) -> dict[str, Any]:
+        return {**suggest_clean_up(parameters, progress=progress)}
 
 
 class Exclude(ActCommand):

@@ -188,16 +188,24 @@ def test_the_rule_of_two_is_set_on_the_queue(researcher, disputed, collection):
 def test_the_queue_is_brought_up_to_date_by_a_job(reviewer, disputed, commit):
     Case.objects.all().delete()
     with commit(execute=True):
-        reviewer.post(reverse("clean_up", args=["zoo"]))
+        reviewer.post(reverse("clean_up", args=["zoo"]), {"below": "2"})
     context = reviewer.get(reverse("queue", args=["zoo"])).context
     assert ("disagreement", 2) in [(reason, n) for reason, _, n in context["tabs"]]
     assert (context["checked"].shown, list(context["alarms"])) == (True, [])
 
 
+def test_the_threshold_of_the_last_search_is_offered_again(reviewer, disputed, commit):
+    page = reverse("clean_up", args=["zoo"])
+    assert reviewer.get(page).context["form"]["below"].value() == 2
+    with commit(execute=True):
+        reviewer.post(page, {"below": "3"})
+    assert reviewer.get(page).context["form"]["below"].value() == 3
+
+
 def test_a_queue_that_hides_a_disagreement_raises_an_alarm(reviewer, disputed, monkeypatch, commit):
     monkeypatch.setattr(cases, "disagreements", lambda collection: {})
     with commit(execute=True):
-        reviewer.post(reverse("clean_up", args=["zoo"]))
+        reviewer.post(reverse("clean_up", args=["zoo"]), {"below": "2"})
     page = reviewer.get(reverse("queue", args=["zoo"]))
     assert ([alarm.round for alarm in page.context["alarms"]], 'role="alert"' in page.text) == ([disputed], True)
     assert "every disagreement" in reviewer.get("/").text

@@ -13,7 +13,7 @@ from corpus.samples import sample_queries
 from dataset.models import Review, Version
 from dataset.releases import release_leases
 from dataset.reviews.cases import queue_of
-from dataset.reviews.cleanup import suggest_clean_up
+from dataset.reviews.cleanup import CleanupParameters, suggest_clean_up
 from dataset.reviews.reviews import Conclusion, conclude
 from dataset.versions.version_files import load_positives
 from tests.dataset.releasing import release_version
@@ -60,12 +60,15 @@ def test_the_merge_and_the_two_clean_ups_give_the_published_counts(coco, person)
     assert size(release("all")) == (11_279, 22_551)
     assert size(release("meaningless", exclude_captions=[str(key) for key in MEANINGLESS])) == (11_279, 22_550)
 
-    counts = suggest_clean_up(coco)
+    counts = suggest_clean_up(CleanupParameters(collection="coco"))
     suggested = {int(case.caption.key) for case in queue_of(coco, "meaningless").select_related("caption")}
     assert suggested >= set(MEANINGLESS)
     assert (counts["meaningless"], counts["suspicious"]) == (28, 15)
     doubted = {int(case.caption.key) for case in queue_of(coco, "suspicious").select_related("caption")}
     assert [len(doubted & set(listed)) for listed in (MEANINGLESS, SEMANTICALLY_WRONG)] == [12, 3]
+    assert suggest_clean_up(CleanupParameters(collection="coco", below=3))["suspicious"] == 29
+    doubted = {int(case.caption.key) for case in queue_of(coco, "suspicious").select_related("caption")}
+    assert [len(doubted & set(listed)) for listed in (MEANINGLESS, SEMANTICALLY_WRONG)] == [16, 13]
 
     exclude(coco, MEANINGLESS, "meaningless", person)
     exclude(coco, SEMANTICALLY_WRONG, "wrong", person)

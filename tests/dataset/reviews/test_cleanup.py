@@ -9,9 +9,10 @@ from PIL import Image as Picture
 from core.errors import CounterpartError
 from corpus.pictures.looks import alike, folder_looks, hash_pictures, look_of
 from dataset.models import Review
-from dataset.reviews.cases import queue_of
-from dataset.reviews.cleanup import suggest_clean_up, why_meaningless
+from dataset.reviews.cases import queue_of, refresh_queue
+from dataset.reviews.cleanup import CleanupParameters, suggest_clean_up, why_meaningless
 from dataset.reviews.reviews import Conclusion, conclude
+from tests.annotation.cast import associate
 from tests.commands import figures_printed
 from tests.conftest import client_of
 from tests.dataset.reviewing import KEPT
@@ -41,6 +42,10 @@ def zoo(db):
     for seed, image in enumerate(collection.images.order_by("pk")):
         show(image, drawing(seed))
     return collection
+
+
+def clean_up(name: str, **options: object) -> dict[str, int]:
+    return suggest_clean_up(CleanupParameters(collection=name, **options))
 
 
 def suggested(collection, reason: str) -> dict[str, str]:
@@ -79,15 +84,15 @@ def test_suspect_captions_wait_for_a_person(zoo):
 def test_what_was_kept_is_not_suggested_again(zoo, person):
     caption = zoo.captions.get(key="3")
     zoo.captions.filter(key="3").update(text="There is no image.")
-    suggest_clean_up(zoo)
+    clean_up("zoo")
     conclude(zoo, [(caption.image_id, caption.pk)], Conclusion(KEPT), by=person)
-    assert suggest_clean_up(zoo)["meaningless"] == 0
+    assert clean_up("zoo")["meaningless"] == 0
 
 
 def test_captions_of_the_training_set_are_left_alone(zoo):
     zoo.captions.filter(key="3").update(text="There is no image.")
     zoo.images.update(split="train")
-    assert suggest_clean_up(zoo)["waiting"] == 0
+    assert clean_up("zoo")["waiting"] == 0
 
 
 # Pictures
@@ -113,7 +118,7 @@ def test_alike_agrees_with_counting_bits():
 
 def test_a_repeated_picture_is_suggested_once_on_the_later_one(zoo):
     show(zoo.images.get(key="4"), drawing(1), quality=60)
-    suggest_clean_up(zoo)
+    clean_up("zoo")
     (note,) = suggested(zoo, "duplicate").values()
     assert suggested(zoo, "duplicate").keys() == {"a zebra at tree 8"}
     assert note.startswith("looks like picture 1 (")
@@ -122,7 +127,7 @@ def test_a_repeated_picture_is_suggested_once_on_the_later_one(zoo):
 def test_a_picture_of_the_training_set_is_suggested(zoo):
     twin = zoo.images.create(key="t", file_name="t.jpg", split="train")
     show(twin, drawing(2).resize((80, 60)))
-    suggest_clean_up(zoo)
+    clean_up("zoo")
     (note,) = suggested(zoo, "duplicate").values()
     assert note.startswith("looks like picture t of the training set (")
 
@@ -130,9 +135,9 @@ def test_a_picture_of_the_training_set_is_suggested(zoo):
 def test_a_picture_of_a_folder_is_suggested(zoo, tmp_path):
     (tmp_path / "train" / "inner").mkdir(parents=True)
     drawing(5).save(tmp_path / "train" / "inner" / "a.png")
-    suggest_clean_up(zoo, against=tmp_path / "train")
+    clean_up("zoo", against=tmp_path / "train")
     assert suggested(zoo, "duplicate")["a zebra at tree 10"].startswith("looks like inner/a.png in train (")
-    assert suggest_clean_up(zoo)["duplicate"] == 1
+    assert clean_up("zoo")["duplicate"] == 1
 
 
 def test_looks_are_computed_once(zoo):
@@ -145,6 +150,27 @@ def test_a_folder_without_readable_pictures_is_refused(tmp_path, name, message):
     (tmp_path / "broken" / "a.jpg").write_bytes(b"no picture")
     with pytest.raises(CounterpartError, match=message):
         folder_looks(tmp_path / name)
+
+
+# Scores
+
+
+def test_a_higher_threshold_suggests_more_originals_and_holds_when_the_queue_is_updated(zoo):
+    for caption, score in zip(zoo.captions.order_by("pk")[:3], (1.9, 2, 3), strict=True):
+        associate(zoo, "cxc", [(caption.image_id, caption.pk)], score=score)
+    assert figures_printed("review", "cleanup", "zoo")["suspicious"] == 1
+    assert figures_printed("review", "cleanup", "zoo", "--below=3")["suspicious"] == 2
+    zoo.refresh_from_db()
+    assert refresh_queue(zoo)["suspicious"] == 2
+    assert clean_up("zoo")["suspicious"] == 1
+
+
+@pytest.mark.parametrize("below", ["-1", "5.1", "x"])
+def test_a_threshold_outside_the_scale_is_refused(zoo, below):
+    with pytest.raises(CommandError, match=f"Invalid below '?{below}"):
+        figures_printed("review", "cleanup", "zoo", f"--below={below}")
+    zoo.refresh_from_db()
+    assert zoo.doubted_below == 2
 
 
 # Commands
