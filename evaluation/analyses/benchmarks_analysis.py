@@ -1,4 +1,4 @@
-"""Benchmarks: how similarly metrics rank the same models (ECCV Caption, table 5 and figure 4)."""
+"""Benchmarks: how similarly metrics rank the same models (ECCV Caption, table 5, figures 4 and 5)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,14 +15,15 @@ from core.text import counted
 from corpus.tables import columns_of, read_rows
 from counterpart_statistics.correlation import correlations, spearman, tau_b
 from dataset.models import Version
-from evaluation.analyses import Findings, matrix_table, plain
+from evaluation.analyses import Findings, matrix_table, plain, text_table
 from evaluation.scores.board_tables import SOURCE
 from evaluation.scores.leaderboard import board_of, caution_of
 from evaluation.scores.moves import Moves, averages_of, ranks_of, values_of
 from mitl.charts.drawing import Chart
 from mitl.charts.heat_maps import heat_map
+from mitl.charts.lines import rank_chart
 
-HELP = "How similarly metrics rank the same models: tau-b and Spearman over a leaderboard or a CSV file (table 5)."
+HELP = "How similarly metrics rank models, of a leaderboard or a CSV file: tau-b, Spearman, ranks (table 5, figure 4)."
 TITLES = {"tau_b": "Kendall's tau-b", "spearman": "Spearman's correlation"}
 FEWEST = 2
 
@@ -59,17 +60,27 @@ def analyse(parameters: BenchmarksParameters, *, progress: Progress) -> Findings
         )
     values = np.array([[found.get(metric, np.nan) for metric in metrics] for found in table.values()])
     matrices = {"tau_b": correlations(values, tau_b), "spearman": correlations(values, spearman)}
+    ranks = ranks_of(table)
     figures = {
         "models": list(table),
         "metrics": metrics,
-        "ranks": ranks_of(table),
+        "ranks": ranks,
         **{name: plain(matrix.tolist()) for name, matrix in matrices.items()},
     }
     versions = Version.objects.filter(name__in=parameters.versions)
     titles = {name: f"{title} over {len(table)} models" for name, title in TITLES.items()}
     tables = [matrix_table(titles[name], metrics, matrix, ".2f") for name, matrix in matrices.items()]
+    rank_rows = [[model, *(str(one.get(metric, "-")) for metric in metrics)] for model, one in ranks.items()]
+    tables.append(f"Rank of each model\n{text_table(['', *metrics], rank_rows)}")
     text = "\n\n".join([*tables, *filter(None, map(caution_of, versions))])
-    return Findings(figures, text, _chart(metrics, matrices), _rows(metrics, matrices))
+    maps = [heat_map(TITLES[name], metrics, one, form=".2f", scale=(-1, 1)) for name, one in matrices.items()]
+    chart = Chart(
+        "Do metrics rank models alike?",
+        "1: the same order of models, -1: the reverse. Darker means more alike. Lines cross where ranks change.",
+        [*maps, *rank_chart(metrics, ranks, "").panels],
+        per_line=1,
+    )
+    return Findings(figures, text, chart, _rows(metrics, matrices))
 
 
 def _of_versions(names: Sequence[str]) -> Moves:
@@ -108,12 +119,3 @@ def _rows(metrics: list[str], matrices: Matrices) -> list[dict[str, Any]]:
         for i, row in enumerate(metrics)
         for j, column in enumerate(metrics)
     ]
-
-
-def _chart(metrics: list[str], matrices: Matrices) -> Chart:
-    return Chart(
-        "Do metrics rank models alike?",
-        "1: the same order of models, -1: the reverse. Darker means more alike.",
-        [heat_map(TITLES[name], metrics, matrix, form=".2f", scale=(-1, 1)) for name, matrix in matrices.items()],
-        per_line=1,
-    )

@@ -7,6 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from scipy.stats import kendalltau, spearmanr
 
+from benchmarks.papers.eccv_printed import TABLE_5, averages, write_scores
 from corpus.models import Match
 from dataset.models import Version
 from tests.commands import output_of
@@ -32,6 +33,31 @@ def test_correlations_are_those_of_scipy_over_the_models_with_both_scores(tmp_pa
     rows = written(tmp_path, "benchmarks", "--scores", str(path))
     assert [float(row["spearman"]) for row in rows[1:2]] == [pytest.approx(spearmanr(one, two).statistic)]
     assert {model: ranks.get("three") for model, ranks in found["ranks"].items()} == {"a": 1, "b": None, "c": 2, "d": 3}
+
+
+def test_tables_d2_and_d3_give_table_5_and_the_ranks_of_figure_5(tmp_path):
+    found = json.loads(analyse("--scores", str(write_scores(averages(), tmp_path / "scores.csv")), "--json"))
+    order = [found["metrics"].index(name) for name in TABLE_5]
+    ours, printed = np.array(found["tau_b"], float)[np.ix_(order, order)], np.array(list(TABLE_5.values()))
+    np.testing.assert_allclose(ours[:-1, :-1], printed[:-1, :-1], atol=0.005)
+    # Two models share the printed PMRP of 57.65, and so have tied ranks here only.
+    np.testing.assert_allclose(ours[-1], printed[-1], atol=0.0065)
+    mined = [found["ranks"][f"PVSE K=1, {mining}"] for mining in ("SHM", "HNM")]
+    assert [ranks["1K R@1"] for ranks in mined] == [20, 18]
+    assert [ranks["mAP@R"] for ranks in mined] == [12, 15]
+
+
+def test_a_chart_has_the_rank_of_each_model_by_each_metric(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("model,one,two\na,1,5\nb,2,4\nc,3,\n")
+    assert "Rank of each model\n   one  two\na    3    1\nb    2    2\nc    1    -" in analyse("--scores", str(path))
+    analyse("--scores", str(path), "--plot", str(tmp_path / "ranks.svg"))
+    drawn = (tmp_path / "ranks.svg").read_text()
+    assert [f"<title>{tip}</title>" in drawn for tip in ("a, one: rank 3", "a, two: rank 1", "c, two")] == [
+        True,
+        True,
+        False,
+    ]
 
 
 @pytest.mark.parametrize(
