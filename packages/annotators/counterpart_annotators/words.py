@@ -95,11 +95,12 @@ i me my mine myself we us our ours ourselves you your yours yourself he him his 
 it its itself they them their theirs themselves one who whom whose which what when where why how there here
 am is are was were be been being do does did doing done have has had having will would shall should can could
 may might must of at by for with without about against between into onto through during before after above
-below to from up down in out on off over under again further once near next beside along around across behind
-towards toward upon within while because until both all few more most other others such only own same too very
-just also s t d m re ve ll
+below to from up down in out on off over under again further once while because until both all few more most
+other others such only own same too very just also s t d m re ve ll
 """
 STOP_WORDS = frozenset(FUNCTION_WORDS.split())
+"""Words that say where something is (near, behind, across) are kept: the paper prints no list, and with them its filter
+drops the printed 86.0% of Flickr8k's pairs."""
 
 
 def content_words(text: str) -> list[str]:
@@ -132,6 +133,8 @@ def _stemmer() -> "PorterStemmer":
     return PorterStemmer()
 
 
+REFERENCES = {"all": slice(None), "first": slice(1), "rest": slice(1, None), "second": slice(1, 2)}
+"""The four sets of references of tables 8 and 9, as parts of an image's captions, of which the first is in the pool."""
 UNLIKELY_BELOW = 0.25  # drops 86.0% of pairs, and 6.7% of those with an expert score of 2 2/3 or more (section 4.3.2)
 
 

@@ -4,13 +4,16 @@ import doctest
 from collections import Counter
 from unicodedata import normalize
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nltk.translate.bleu_score import modified_precision
+from scipy import sparse
 
 from counterpart_annotators import words as words_module
-from counterpart_annotators.words import bleu_1, content_words, rouge_1, words_of
+from counterpart_annotators.bags import bleu_1_table, common_weights
+from counterpart_annotators.words import REFERENCES, bleu_1, content_words, rouge_1, words_of
 
 WORDS = ["a", "the", "dog", "dogs", "cat", "runs", "running", "red-hat", "two"]
 texts = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
@@ -81,6 +84,40 @@ def test_stems_count_and_stop_words_do_not():
 def test_a_worked_case_of_bleu_1():
     """Two, dog and run, of which the references have dog and run."""
     assert bleu_1("Two dogs are running", ["a dog runs", "the dog jumped"]) == pytest.approx(2 / 3)
+
+
+def test_a_table_of_bleu_1_by_hand():
+    # Two, dog and run; the first image's captions have dog and run, the second's two.
+    table = bleu_1_table(["Two dogs are running", "it is"], [["a dog runs", "the dog jumped"], ["two cats"]])
+    assert table.tolist() == [pytest.approx([2 / 3, 0]), pytest.approx([1 / 3, 0])]
+
+
+@pytest.mark.parametrize("words", [content_words, words_of])
+@given(captions=st.lists(texts, min_size=1, max_size=4), others=st.lists(references, min_size=1, max_size=4))
+def test_a_table_of_bleu_1_is_that_of_every_pair(words, captions, others):
+    slow = [[bleu_1(caption, texts, words=words) for caption in captions] for texts in others]
+    assert bleu_1_table(captions, others, words=words) == pytest.approx(np.array(slow))
+
+
+def test_shared_words_weigh_their_smaller_count():
+    left, right = sparse.csr_array([[3, 1, 0]]), sparse.csr_array([[2, 5, 1], [0, 0, 4]])
+    assert common_weights(left, right).tolist() == [[3, 0]]
+    assert common_weights(left, right, np.array([0.5, 2, 9])).tolist() == [[3, 0]]
+    assert common_weights(sparse.csr_array((1, 3)), right).tolist() == [[0, 0]]
+
+
+def test_the_references_of_the_papers_tables_are_parts_of_an_images_captions():
+    captions = ["pool", "one", "two"]
+    assert {name: captions[part] for name, part in REFERENCES.items()} == {
+        "all": captions,
+        "first": ["pool"],
+        "rest": ["one", "two"],
+        "second": ["one"],
+    }
+
+
+def test_words_of_place_are_kept():
+    assert content_words("near the tree, behind a dog") == ["near", "tree", "behind", "dog"]
 
 
 @pytest.mark.parametrize(("caption", "references"), [("it is", ["it is"]), ("", ["dog"]), ("dog", [])])

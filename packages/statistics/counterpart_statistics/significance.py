@@ -1,4 +1,4 @@
-"""Tests of paired outcomes. Pure arrays.
+"""Tests of paired outcomes, and tables of systems that are compared with one of them. Pure arrays.
 
 Values are those of one metric, an entry per query, in the same order for both models. A query that is NaN (it has no
 positives) for either model is left out.
@@ -22,6 +22,59 @@ class Significance(NamedTuple):
 
     statistic: float
     pvalue: float
+
+
+class Compared(NamedTuple):
+    """Figures of S systems, and two-sided p-values of their difference to one of them (1 for itself)."""
+
+    figures: NDArray[np.float64]
+    pvalues: NDArray[np.float64]
+
+
+def cumulative_shares(scores: ArrayLike, thresholds: ArrayLike, *, against: int) -> Compared:
+    """Return how many of a system's results people scored at least each threshold (Hodosh et al. 2013, table 1).
+
+    Args:
+        scores: (S, Q) people's score of each system's result for each query; NaN where it has none.
+        thresholds: (T,) scores. One that is short by less than a billionth reaches them, as means of thirds may be.
+        against: the system that McNemar's test compares the others with, over the queries of both.
+
+    Returns:
+        Shares (S, T) and p-values (S, T); NaN for a system without any score.
+
+    Raises:
+        ValueError: for scores of another shape.
+
+    >>> cumulative_shares([[4, 3, 1, 1], [1, 3, 3, 1]], [4, 3], against=0).figures.tolist()
+    [[0.25, 0.5], [0.0, 0.5]]
+    """
+    found = _systems(scores)
+    levels = np.atleast_1d(np.asarray(thresholds, float)) - 1e-9
+    reached = np.where(np.isnan(found)[..., None], np.nan, found[..., None] >= levels)
+    tests = [[mcnemar(one[:, t], reached[against, :, t]).pvalue for t in range(len(levels))] for one in reached]
+    return Compared(_means(reached, axis=1), np.array(tests))
+
+
+def compared_means(scores: ArrayLike, *, against: int, samples: int = 100_000, seed: int = 0) -> Compared:
+    """Return each system's mean score and, by Fisher's randomisation, whether it differs from that of one system
+    (Hodosh et al. 2013, table 2): means (S,) and p-values (S,). Arguments as ``cumulative_shares`` and
+    ``fisher_randomisation``.
+
+    >>> compared_means([[4, 3, 4], [1, 1, 1]], against=0).pvalues.tolist()
+    [1.0, 0.25]
+    """
+    found = _systems(scores)
+    tests = [fisher_randomisation(one, found[against], samples, seed).pvalue for one in found]
+    return Compared(_means(found, axis=1), np.array(tests))
+
+
+def stars(pvalue: float) -> str:
+    """Return the marks of the paper's tables: three up to 0.01, two up to 0.05, one up to 0.1.
+
+    >>> stars(0.01), stars(0.05), stars(0.2)
+    ('***', '**', '')
+    """
+    return "*" * sum(pvalue <= level for level in (0.1, 0.05, 0.01))
 
 
 def mcnemar(a: ArrayLike, b: ArrayLike, *, exact: bool | None = None) -> Significance:
@@ -119,6 +172,20 @@ def randomisation_pvalues(differences: ArrayLike, *, samples: int = 10_000, seed
         signs = 2.0 * rng.integers(2, size=(min(rows, samples - at), n), dtype=np.int8) - 1
         extreme += (np.abs(signs @ given) >= least).sum(0)
     return (1 + extreme) / (1 + samples)
+
+
+def _systems(scores: ArrayLike) -> Values:
+    found = np.asarray(scores, float)
+    if found.ndim != 2:
+        raise ValueError(f"Scores must have the shape (systems, queries), not {found.shape}.")
+    return found
+
+
+def _means(values: Values, axis: int) -> Values:
+    """Return the means of the known values; NaN where there is none."""
+    known = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(known, values, 0).sum(axis) / known.sum(axis))
 
 
 def _paired(a: ArrayLike, b: ArrayLike) -> tuple[Values, Values]:

@@ -11,7 +11,14 @@ from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 
 from counterpart_metrics.figures import bootstrap_interval
 from counterpart_statistics import significance
-from counterpart_statistics.significance import fisher_randomisation, mcnemar, randomisation_pvalues
+from counterpart_statistics.significance import (
+    compared_means,
+    cumulative_shares,
+    fisher_randomisation,
+    mcnemar,
+    randomisation_pvalues,
+    stars,
+)
 
 OUTCOMES = st.integers(1, 120).flatmap(lambda n: st.tuples(*[arrays(np.int8, n, elements=st.integers(0, 1))] * 2))
 VALUES = st.integers(2, 9).flatmap(
@@ -172,3 +179,47 @@ def test_many_randomisations_at_once_agree_with_single_ones():
 def test_many_randomisations_need_a_column_for_each_pair(differences):
     with pytest.raises(ValueError, match="must have the shape"):
         randomisation_pvalues(differences)
+
+
+def test_cumulative_shares_by_hand():
+    # Three systems, eight queries. At 3 the second has 6 right that the first misses, none the other way: 2 / 2^6.
+    one, other = [4, 3, 1, 1, 1, 1, 1, 1], [4, 3, 3, 3, 3, 3, 3, 3]
+    found = cumulative_shares([one, other, [8 / 3] * 8], [4, 3, 2.6666666666666667], against=0)
+    assert found.figures.tolist() == [[0.125, 0.25, 0.25], [0.125, 1, 1], [0, 0, 1]]
+    assert found.pvalues[0].tolist() == [1, 1, 1]
+    assert found.pvalues[1].tolist() == [1, 1 / 32, 1 / 32]
+
+
+def test_cumulative_shares_are_those_of_a_slow_count_over_the_queries_that_have_a_score():
+    rng = np.random.default_rng(4)
+    scores = rng.integers(3, 13, (4, 90)) / 3
+    scores[rng.random(scores.shape) < 0.1] = np.nan
+    found = cumulative_shares(scores, [2, 3, 4], against=3)
+    for s, row in enumerate(scores):
+        for t, threshold in enumerate([2, 3, 4]):
+            kept = [value for value in row if not np.isnan(value)]
+            assert found.figures[s, t] == pytest.approx(sum(value > threshold - 0.1 for value in kept) / len(kept))
+            both = ~np.isnan(row) & ~np.isnan(scores[3])
+            outcomes = [(one[both] > threshold - 0.1).astype(int) for one in (row, scores[3])]
+            assert found.pvalues[s, t] == mcnemar(*outcomes).pvalue
+
+
+def test_compared_means_are_tested_by_randomisation():
+    scores = np.random.default_rng(5).integers(1, 5, (3, 40)).astype(float)
+    found = compared_means(scores, against=1, samples=500, seed=2)
+    assert found.figures.tolist() == pytest.approx(scores.mean(1).tolist())
+    for one, pvalue in zip(scores, found.pvalues, strict=True):
+        assert pvalue == fisher_randomisation(one, scores[1], 500, 2).pvalue
+
+
+def test_scores_of_one_system_alone_are_refused():
+    with pytest.raises(ValueError, match=r"\(systems, queries\), not \(3,\)"):
+        cumulative_shares([1, 2, 3], [2], against=0)
+
+
+def test_a_system_without_scores_has_no_share():
+    assert np.isnan(cumulative_shares([[np.nan, np.nan], [1, 2]], [2], against=1).figures[0, 0])
+
+
+def test_marks_begin_at_a_tenth():
+    assert [stars(pvalue) for pvalue in (0.11, 0.1, 0.05, 0.011, 0.01, 0)] == ["", "*", "**", "**", "***", "***"]

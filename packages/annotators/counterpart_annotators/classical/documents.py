@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from counterpart_annotators.bags import unit_rows
+from counterpart_annotators.bags import common_weights, unit_rows
 from counterpart_annotators.words import content_words, tagged_words
 
 Numbers = NDArray[np.int64]
@@ -179,18 +179,6 @@ class WeightedF1:
 
     def compare(self, left: Weighed, right: Weighed) -> Matrix:
         """Return the F1 of every two documents (n, m), 0 if neither has a word with a weight."""
-        most = int(min(left.counts.max(), right.counts.max())) if left.counts.nnz and right.counts.nnz else 0
-        both = np.zeros((len(left.totals), len(right.totals)))
-        # The smaller of two counts is the number of thresholds that both reach.
-        for threshold in range(1, most + 1):
-            both += (
-                _reaching(left.counts, threshold) @ (_reaching(right.counts, threshold) * self._weights).T
-            ).toarray()
+        both = common_weights(left.counts, right.counts, self._weights)
         sums = left.totals[:, None] + right.totals[None, :]
         return np.divide(2 * both, sums, out=np.zeros_like(both), where=sums > 0)
-
-
-def _reaching(counts: sparse.csr_array, threshold: int) -> sparse.csr_array:
-    reaching = counts.copy()
-    reaching.data = (counts.data >= threshold).astype(float)
-    return reaching
