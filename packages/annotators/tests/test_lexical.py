@@ -1,10 +1,20 @@
-from math import log2
+from itertools import product
+from math import log, log2
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from counterpart_annotators.classical.documents import read_documents, vocabulary_of
-from counterpart_annotators.classical.trigrams import alignment_based, distributional, similarities, translations
+from counterpart_annotators.classical.texts import learn_text
+from counterpart_annotators.classical.word_similarities import (
+    alignment_based,
+    distributional,
+    most_alike,
+    similarities,
+    taxonomic,
+    translations,
+)
 
 
 def read(texts):
@@ -31,33 +41,47 @@ def test_distributional_similarity_is_the_cosine_of_positive_mutual_information(
     assert np.allclose(distributional(documents, len(words)), expected, atol=1e-6)
 
 
-def slow_model_1(pairs: list[tuple[list[str], list[str]]]) -> dict[tuple[str, str], float]:
-    chance = {(e, f): 1.0 for source, target in pairs for e in [*source, "NULL"] for f in target}
-    for _ in range(5):
-        counts = dict.fromkeys(chance, 0.0)
+def slow_models(pairs: list[tuple[list[str], list[str]]]) -> dict[tuple[str, str], float]:
+    """IBM model 1, then model 2, by counting in dictionaries, five rounds each."""
+    chance: dict[tuple, float] = {}
+    placed: dict[tuple, float] = {}
+    for turn in range(10):
+        counts: dict[tuple, float] = {}
+        places: dict[tuple, float] = {}
         for source, target in pairs:
-            for f in target:
-                total = sum(chance[e, f] for e in [*source, "NULL"])
-                for e in [*source, "NULL"]:
-                    counts[e, f] += chance[e, f] / total
-        sums: dict[str, float] = {}
-        for (e, _f), count in counts.items():
-            sums[e] = sums.get(e, 0) + count
+            for j, f in enumerate(target):
+                sizes = (j, len(source), len(target))
+                options = list(enumerate([*source, "NULL"]))
+                weights = [chance.get((e, f), 1.0) * placed.get((i, *sizes), 1.0) for i, e in options]
+                for (i, e), weight in zip(options, weights, strict=True):
+                    counts[e, f] = counts.get((e, f), 0) + weight / sum(weights)
+                    places[i, *sizes] = places.get((i, *sizes), 0) + weight / sum(weights)
+        sums = {e: sum(count for (other, _), count in counts.items() if other == e) for e, _ in counts}
         chance = {(e, f): count / sums[e] for (e, f), count in counts.items()}
+        if turn >= 5:
+            groups = {key[1:]: sum(n for other, n in places.items() if other[1:] == key[1:]) for key in places}
+            placed = {key: n / groups[key[1:]] for key, n in places.items()}
     return chance
 
 
-def test_translations_are_those_of_ibm_model_1():
-    texts = [["kid ball", "child ball", "boy"], ["kid bike", "child bicycle"], ["dog"]]
+def test_translations_are_those_of_ibm_models_1_and_2():
+    texts = [["kid ball", "child ball", "boy"], ["kid bike hill", "child bicycle"], ["dog"]]
     words, documents = read(texts)
-    captions = [[text.split() for text in image] for image in texts]
-    pairs = [(a, b) for image in captions for a in image for b in image if a is not b]
-    expected = slow_model_1([([stem(w) for w in a], [stem(w) for w in b]) for a, b in pairs])
+    captions = [[[stem(word) for word in text.split()] for text in image] for image in texts]
+    expected = slow_models([(a, b) for image in captions for a in image for b in image if a is not b])
     found = translations(documents, len(words)).toarray()
     for (source, target), chance in expected.items():
         if source != "NULL":
-            assert found[words.index(source), words.index(target)] == pytest.approx(chance)
+            assert found[words.index(source), words.index(target)] == pytest.approx(chance, abs=1e-12)
     assert found.sum() == pytest.approx(len({source for source, _ in expected} - {"NULL"}))
+
+
+def test_two_words_that_always_stand_for_each_other_are_translations_by_hand():
+    # "kid" and "child": each aligned to the other or to the empty word, to which both are; by symmetry P(child | kid)
+    # is 1, as the empty word is another source.
+    words, documents = read([["kid", "child"]])
+    found = translations(documents, 2).toarray()
+    assert found[words.index("kid"), words.index("child")] == 1
 
 
 def stem(word: str) -> str:
@@ -83,11 +107,84 @@ def test_rare_words_are_like_themselves_alone():
     assert np.array_equal(alignment_based(documents, len(words))[kid], np.eye(len(words))[kid])
 
 
+FREQUENT = [["kid ball bus", "child ball bus"], *[["kid child ball"]] * 6, *[["tree", "ball"]] * 5, ["kid", "tree"]]
+
+
 def test_tri5sem_takes_the_greater_similarity_of_frequent_words():
-    words, documents = read([["kid ball bus", "child ball bus"], *[["kid child ball"]] * 6])
-    n = 3 + 0  # kid, child and ball occur five times; bus does not
+    words, documents = read(FREQUENT)
+    n = 4  # kid, child, ball and tree occur five times; bus does not
     both = similarities(documents)
-    assert sorted(words[:n]) == ["ball", "child", "kid"]
+    assert sorted(words[:n]) == ["ball", "child", "kid", "tree"]
     frequent = documents.only(documents.words < n)
     assert np.array_equal(both, np.maximum(distributional(frequent, n), alignment_based(frequent, n)))
     assert both.shape == (n, n)
+
+
+def test_parts_of_tri5sem_are_chosen_one_by_one():
+    _, documents = read(FREQUENT)
+    frequent = documents.only(documents.words < 4)
+    aligned = alignment_based(frequent, 4)
+    near, far = (distributional(frequent, 4, context) for context in ("caption", "image"))
+    assert np.array_equal(similarities(documents, company="none"), aligned)
+    assert np.array_equal(similarities(documents, company="image", align=False), far)
+    assert np.allclose(similarities(documents, company="both"), np.maximum((near + far) / 2, aligned))
+    assert similarities(documents, company="none", align=False).shape == (0, 0)
+
+
+def test_the_company_of_a_word_in_an_image_is_that_of_all_its_captions():
+    words, documents = read(FREQUENT)
+    n = 4
+    documents = documents.only(documents.words < n)
+    images = [{stem(word) for text in image for word in text.split()} for image in FREQUENT]
+    vectors = slow_pmi(images, words[:n])
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-300)
+    expected = vectors @ vectors.T
+    expected[expected < 0.01] = 0
+    np.fill_diagonal(expected, 1)
+    assert np.allclose(distributional(documents, n, "image"), expected, atol=1e-6)
+
+
+def test_the_twelve_kernels_of_table_6_differ():
+    cells = product(("none", "root"), ("no", "yes"), ("none", "caption", "image", "both"))
+    made = [learn_text("tri5", FREQUENT, idf, align=align, company=company) for idf, align, company in cells]
+    found = {(a["word_weights"].tobytes(), a.get("similarity", np.zeros(0)).tobytes()) for a in made}
+    assert len(found) == len(made) == 16  # the table leaves out one of the four companies, the paper's other corpus
+
+
+def test_tri5sem_is_tri5_with_its_parts():
+    whole = learn_text("tri5sem", FREQUENT)
+    parts = learn_text("tri5", FREQUENT, "root", align="yes", company="caption")
+    assert all(np.array_equal(whole[name], parts[name]) for name in whole)
+
+
+# dog and cat below animal, which is below thing; ball below thing.
+THING, ANIMAL, DOG, CAT, BALL = range(5)
+ABOVE = {THING: [THING], ANIMAL: [THING, ANIMAL], DOG: [THING, ANIMAL, DOG], CAT: [THING, ANIMAL, CAT]}
+ABOVE[BALL] = [THING, BALL]
+
+
+def test_lins_similarity_is_the_cosine_over_hypernyms():
+    counts = np.array([4, 2, 2, 9])
+    ancestors = sparse.csr_array([[h in ABOVE[s] for h in range(5)] for s in range(5)])
+    alike = taxonomic(counts, np.array([DOG, CAT, BALL, -1]), ancestors)
+    # P: thing 1, animal 6/8, dog 4/8, cat 2/8, ball 2/8; the last word has no sense.
+    share = {THING: 1.0, ANIMAL: 6 / 8, DOG: 4 / 8, CAT: 2 / 8, BALL: 2 / 8}
+    vectors = np.zeros((3, 5))
+    for row, sense in enumerate((DOG, CAT, BALL)):
+        for above in ABOVE[sense]:
+            if share[above] < 1:
+                vectors[row, above] = 2 * log(share[above]) / (log(share[sense]) + log(share[above]))
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    assert np.allclose(alike[:3, :3], unit @ unit.T)
+    assert alike[0, 1] > 0.1
+    assert alike[0, 2] == alike[0, 3] == 0
+    assert alike[3, 3] == 1
+
+
+def test_the_words_most_alike_are_listed_without_the_word_itself_and_those_that_are_not_alike():
+    similarity = np.array([[1, 0.2, 0.5, 0.5], [0.2, 1, 0, 0], [0.5, 0, 1, 0], [0.5, 0, 0, 1]], dtype=np.float32)
+    words = ["kid", "dog", "child", "boy", "rare"]
+    assert most_alike(similarity, words, "kid", 2) == [("child", 0.5), ("boy", 0.5)]
+    assert [word for word, _ in most_alike(similarity, words, "dog")] == ["kid"]
+    with pytest.raises(ValueError, match="'rare' is not one of the 4 words"):
+        most_alike(similarity, words, "rare")

@@ -26,3 +26,17 @@ IDF = choice(
     "weight of a word: 1 (none), the root of its IDF, or its IDF (full); usual: full for f1, root for tri5sem",
     ("usual", "none", "root", "full"),
 )
+PARTS = {
+    "align": choice(
+        "usual",
+        "whether words are alike that describe the same thing in two captions of an image, for tri5 and tri5sem;"
+        " usual: for tri5sem",
+        ("usual", "no", "yes"),
+    ),
+    "company": choice(
+        "usual",
+        "whether words are alike that occur in the same captions (caption), in captions of the same images (image), or"
+        " both, averaged, for tri5 and tri5sem; usual: caption for tri5sem",
+        ("usual", "none", "caption", "image", "both"),
+    ),
+}

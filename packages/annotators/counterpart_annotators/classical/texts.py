@@ -15,12 +15,17 @@ from counterpart_annotators.classical.documents import (
     vocabulary_of,
 )
 from counterpart_annotators.classical.tag_rank import TagRank
-from counterpart_annotators.classical.trigrams import TrigramKernel, similarities
+from counterpart_annotators.classical.trigrams import TrigramKernel
+from counterpart_annotators.classical.word_similarities import COMPANIES, similarities
 
 Arrays = dict[str, NDArray]
 # Weight of a word: 1, the root of its IDF, its IDF; "usual" is the paper's choice for the kernel.
 IDF = ("usual", "none", "root", "full")
 USUAL_IDF = {"tri5sem": "root", "f1": "full"}
+# Which words are alike, for string kernels: by aligned captions, and by their company.
+ALIGN = ("usual", "no", "yes")
+COMPANY = ("usual", *COMPANIES)
+USUAL_PARTS = {"tri5": ("no", "none"), "tri5sem": ("yes", "caption")}
 WEIGHTS: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
     "none": np.ones_like,
     "root": np.sqrt,
@@ -38,12 +43,18 @@ class TextKernel(Protocol):
         """Return the similarity of every two documents: (n, m), from 0 to 1; a document has 1 with itself."""
 
 
-def learn_text(kind: str, texts: Sequence[Sequence[str]], idf: str = "usual") -> Arrays:
+def learn_text(
+    kind: str, texts: Sequence[Sequence[str]], idf: str = "usual", *, align: str = "usual", company: str = "usual"
+) -> Arrays:
     """Learn a text kernel from the captions of N training images: ``texts`` (N,), one or more captions each.
 
     Args:
         kind: ``bow1``, ``bow5`` or ``f1`` (bags of words), ``tagrank``, ``tri5`` or ``tri5sem`` (string kernels).
         idf: one of IDF: a word counts 1, the square root of its IDF, or its IDF. TagRank has its own weights.
+        align: one of ALIGN, whether words that describe the same thing in two captions are alike.
+        company: one of COMPANY, whether words are alike that occur in the same captions, or with the same images.
+
+    With ``idf="root"`` these three give the twelve cells of table 6. Only string kernels have similarities of words.
     """
     words = vocabulary_of(texts)
     documents = read_documents(texts, _places(words))
@@ -54,8 +65,15 @@ def learn_text(kind: str, texts: Sequence[Sequence[str]], idf: str = "usual") ->
     }
     if kind == "tagrank":
         arrays |= TagRank.learn(documents, len(words)).arrays
-    if kind == "tri5sem":
-        arrays["similarity"] = similarities(documents)
+    if kind in USUAL_PARTS:
+        usual_align, usual_company = USUAL_PARTS[kind]
+        alike = similarities(
+            documents,
+            company=usual_company if company == "usual" else company,
+            align=(usual_align if align == "usual" else align) == "yes",
+        )
+        if alike.size:
+            arrays["similarity"] = alike
     return arrays
 
 
@@ -84,7 +102,7 @@ def _kernel(kind: str, arrays: Arrays) -> TextKernel:
         return TagRank.open(arrays)
     if kind == "f1":
         return WeightedF1(arrays["word_weights"])
-    if kind in ("tri5", "tri5sem"):
+    if kind in USUAL_PARTS:
         return TrigramKernel(arrays["word_weights"], arrays.get("similarity", np.empty((0, 0), dtype=np.float32)))
     return BagOfWords(arrays["word_weights"])
 

@@ -1,10 +1,11 @@
 """KCCA of Hodosh et al. (2013): a kernel over pictures and one over captions, projected to where they correlate most.
 
-The paper's systems are options: text=bow1, bow5, tagrank, tri5 or tri5sem with image=pyramid; with models=15, 15
+The paper's systems are options: text=bow1, bow5, tagrank, tri5 or tri5sem with image=pyramid; the twelve of table 6 are
+text=tri5 with idf=none or root, align=no or yes and company=none, caption, image or both; with models=15, 15
 settings of regularisation and dimension are merged by Borda counts (section 4.1.3), as in the paper.
 """
 
-from counterpart_annotators.classical.classical_options import HISTOGRAMS, IDF
+from counterpart_annotators.classical.classical_options import HISTOGRAMS, IDF, PARTS
 from counterpart_annotators.options import above_zero, choice, number
 
 
@@ -22,6 +23,7 @@ OPTIONS = {
         ("bow1", "bow5", "tagrank", "tri5", "tri5sem"),
     ),
     "idf": IDF,
+    **PARTS,
     **HISTOGRAMS,
     "power": number(2, "power of the image kernel, 1 to 4", min_value=1, max_value=4),
     "rank": number(1000, "training images kept of each kernel, 2 to 10000", min_value=2, max_value=10_000),

@@ -244,7 +244,8 @@ def _learn_sides(examples: TrainingSet, plan: TrainingPlan, progress: Progress) 
     """Learn visual words and the text kernel; read all images whose captions have a word with a weight."""
     kind = str(plan.settings["text"])
     texts = captions_by_image(examples)
-    arrays = learn_text(kind, texts, str(plan.settings["idf"]))
+    chosen = {name: str(plan.settings[name]) for name in ("idf", "align", "company")}
+    arrays = learn_text(kind, texts, **chosen)
     text = Text(kind, arrays)
     documents = text.documents(texts)
     weighted = np.flatnonzero(text.has_weight(documents))
