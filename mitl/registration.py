@@ -19,7 +19,7 @@ from core.text import NameField, check_name, counted
 from core.untrusted import read_json
 from counterpart_annotators.base import Adopted, Arrays
 from counterpart_annotators.exported_annotator import LABEL, as_bytes, digest, in_32_bits
-from counterpart_annotators.options import Settings, Value
+from counterpart_annotators.options import Settings, Value, defaults
 from counterpart_metrics.array_lists import read_foreign_arrays
 from mitl.annotators import AnnotatorKind, kind_of, kinds, module_of, stored_arrays
 from mitl.models import Annotator
@@ -217,9 +217,10 @@ def set_origin(annotator: Annotator, origin: Origin, *, actor: str) -> None:
 
 
 def _check_same(annotator: Annotator, kind: str, settings: Settings, weights: StoredFile) -> None:
-    """Weights that were trained here are not a difference."""
+    """Weights that were trained here are not a difference, nor are options that the kind did not have yet."""
     imported = "" if annotator.trained_on else annotator.checksum
-    if (annotator.kind, annotator.options, imported) != (kind, settings, weights.sha256):
+    options = defaults(kind_of(annotator.kind).declared) | annotator.options
+    if (annotator.kind, options, imported) != (kind, settings, weights.sha256):
         raise CounterpartError(
             f"An annotator {annotator} of kind {annotator.kind} already exists with other weights or settings (options"
             f" {json.dumps(annotator.options)}); choose another name."

@@ -58,6 +58,14 @@ def test_adding_the_same_again_returns_the_row_that_is_there(db, tmp_path):
     assert Event.objects.count() == 1
 
 
+def test_an_annotator_from_before_an_option_is_the_same_with_its_default(db):
+    first = add_annotator("small", kind="embedding")
+    Annotator.objects.update(options={"image": "patches", "text": "words"})
+    assert add_annotator("small", kind="embedding") == first
+    with pytest.raises(CounterpartError, match="already exists"):
+        add_annotator("small", kind="embedding", options={"dim": 16})
+
+
 def test_a_name_is_of_one_annotator(db):
     add_annotator("annotator", kind="overlap")
     with pytest.raises(CounterpartError, match="kind overlap already exists"):

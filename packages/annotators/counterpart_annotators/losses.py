@@ -18,6 +18,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from counterpart_annotators.options import Settings
+
 MARGIN = 0.2
 
 
@@ -95,12 +97,13 @@ def diagonal_of(square: Tensor) -> Tensor:
 
 SCALE = 30.0
 THRESHOLD = 0.3
+NEIGHBOURS = 3
 BASES = {"sum": triplet_sum, "max": triplet_max}
 
 
 def hubness_aware(
     similarity: Tensor,
-    k: int = 3,
+    k: int = NEIGHBOURS,
     margin: float = MARGIN,
     base: Literal["sum", "max"] = "sum",
     form: Literal["reweighted", "logsumexp"] = "reweighted",
@@ -211,7 +214,7 @@ def _scaled(similarity: Tensor, scale: Tensor | float) -> Tensor:
     return (square.masked_fill(left_out, 0) * scale).masked_fill(left_out, -torch.inf)
 
 
-LOSSES: dict[str, Callable[[Tensor], Tensor]] = {
+LOSSES: dict[str, Callable[..., Tensor]] = {
     "sum": triplet_sum,
     "max": triplet_max,
     "semi-hard": triplet_semi_hard,
@@ -219,3 +222,11 @@ LOSSES: dict[str, Callable[[Tensor], Tensor]] = {
     "hal-max": partial(hubness_aware, base="max"),
     "hal-logsumexp": partial(hubness_aware, form="logsumexp"),
 }
+OF_NEIGHBOURS = ("hal", "hal-max")
+
+
+def named_loss(name: str, settings: Settings) -> Callable[[Tensor], Tensor]:
+    """Return a loss of ``LOSSES``; HAL's k is the setting ``neighbours``, 3 where an older annotator has none."""
+    if name in OF_NEIGHBOURS:
+        return partial(LOSSES[name], k=int(settings.get("neighbours", NEIGHBOURS)))
+    return LOSSES[name]

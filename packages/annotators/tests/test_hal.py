@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from counterpart_annotators.losses import hubness_aware, log_sum_exp, reweighted, triplet_sum
+from counterpart_annotators.losses import hubness_aware, log_sum_exp, named_loss, reweighted, triplet_sum
 from gradients import check_on_embeddings
 from slow_losses import slow_loss
 
@@ -55,6 +55,13 @@ def test_the_log_sum_exp_form_agrees_with_its_definition():
     similarity = np.abs(np.where(np.isinf(SEVEN), 0.1, SEVEN))
     wanted = slow_log_sum_exp(similarity, 30, 0.3)
     assert log_sum_exp(torch.tensor(similarity)).item() == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(("settings", "k"), [({"neighbours": 1}, 1), ({}, 3)])
+def test_the_number_of_neighbours_is_a_setting(settings, k):
+    square = torch.tensor(SEVEN)
+    assert named_loss("hal", settings)(square) == hubness_aware(square, k)
+    assert named_loss("hal-max", settings)(square) == hubness_aware(square, k, base="max")
 
 
 @pytest.mark.parametrize(

@@ -148,6 +148,48 @@ def test_what_requires_no_gradient_stays_with_its_statistics(tmp_path):
     assert arrays["network.fixed.num_batches_tracked"] == 0
 
 
+class Frozen(LittleLearner):
+    """Its map of images waits for the second stage."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.network["images"].requires_grad_(False)
+
+
+@pytest.mark.parametrize("optimiser", ["adam", "adamp"])
+@pytest.mark.parametrize("step", ["epoch 2 ", "epoch 5 "])
+def test_a_second_stage_that_was_interrupted_goes_on_to_the_same_weights(tmp_path, step, optimiser):
+    stages = {"epochs": 3, "second_stage_epochs": 3, "optimiser": optimiser}
+    with pytest.raises(KeyboardInterrupt):
+        train(tmp_path / "a", learner=_frozen(), progress=stop_at(step, 9), **stages)
+    steps = []
+    resumed = train(tmp_path / "a", learner=_frozen(), progress=lambda at, done, total: steps.append(at), **stages)
+    assert same(resumed.arrays, train(tmp_path / "b", learner=_frozen(), **stages).arrays)
+    assert steps[0] == f"{step}of 6"
+
+
+def test_what_is_frozen_learns_in_the_second_stage_alone(tmp_path):
+    first = _frozen().network["images"].weight.detach().numpy()
+    one, two = (
+        train(tmp_path / str(more), examples=make_examples(), epochs=2, second_stage_epochs=more, learner=_frozen())
+        for more in (0, 1)
+    )
+    assert np.array_equal(one.arrays["network.images.weight"], first)
+    assert not np.array_equal(two.arrays["network.images.weight"], first)
+
+
+def _frozen() -> Frozen:
+    with repeatable(0):
+        return Frozen()
+
+
+def test_of_two_stages_it_waits_in_the_second(tmp_path):
+    epochs = []
+    stages = {"epochs": 4, "second_stage_epochs": 9, "second_stage_rate": 1e-9, "rate": 1e-9, "patience": 2}
+    train(tmp_path, report=epochs.append, **stages)
+    assert len(epochs) == 4 + 2
+
+
 class Broken(LittleLearner):
     """Breaks from the eighth batch on: the loss itself, or what comes back from it."""
 

@@ -7,8 +7,9 @@ from torch.testing import assert_close
 from authors import key_lists, numbers, shapes, weights
 from counterpart_annotators.kinds.pcme.distributions import Distribution, MatchProbability, distances, sum_of_products
 from counterpart_annotators.kinds.pcme.network import PCME, ImageEncoder, TextEncoder
-from counterpart_annotators.nn.layers import ResNet, padding
+from counterpart_annotators.nn.layers import padding
 from counterpart_annotators.nn.network_options import TRUNKS
+from counterpart_annotators.nn.trunks import ResNet
 
 
 def make_pcme(trunk: torch.nn.Module, channels: int, *, embed: int, vocabulary: int, word: int) -> PCME:

@@ -8,8 +8,9 @@ from torch.testing import assert_close
 
 from authors import FOLDER, fill_procedurally, numbers, pictures, shapes, weights
 from counterpart_annotators.kinds.pvse.network import PVSE, ImageEncoder, TextEncoder
-from counterpart_annotators.nn.layers import Reading, ResNet
+from counterpart_annotators.nn.layers import Reading
 from counterpart_annotators.nn.network_options import TRUNKS
+from counterpart_annotators.nn.trunks import ResNet
 
 READINGS = ("legacy", "final")
 

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from counterpart_annotators.nn.layers import Bottleneck, ResNet
 from counterpart_annotators.nn.network_options import TRUNKS, TrunkSize
+from counterpart_annotators.nn.trunks import Bottleneck, ResNet
 
 TORCHVISION = {"resnet50": 23_508_032, "resnet101": 42_500_160, "resnet152": 58_143_808}  # without classifier
 

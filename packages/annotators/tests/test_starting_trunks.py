@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from coloured import QUICK, SMALL, trained_arrays
-from counterpart_annotators.nn.layers import ResNet
 from counterpart_annotators.nn.network_options import TRUNKS
+from counterpart_annotators.nn.trunks import ResNet
 from counterpart_metrics.errors import CounterpartError
 from published import LAYOUTS
 

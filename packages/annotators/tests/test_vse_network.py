@@ -6,8 +6,9 @@ from torch.testing import assert_close
 
 from authors import key_lists, numbers, shapes, weights
 from counterpart_annotators.kinds.vse.network import VSE, ImageEncoder, order_scores
-from counterpart_annotators.nn.layers import VGG19, ResNet, Sentences
+from counterpart_annotators.nn.layers import Sentences
 from counterpart_annotators.nn.network_options import TRUNKS
+from counterpart_annotators.nn.trunks import VGG19, ResNet
 from counterpart_annotators.nn.weights import strip_prefix
 
 NORMALISED = {"vsepp": True, "vse0": False}

@@ -7,8 +7,9 @@ from torch.testing import assert_close
 
 from authors import fill_procedurally, key_lists, numbers, shapes, weights
 from counterpart_annotators.kinds.vsrn.network import VSRN, RegionGraph, RegionReader, over_regions
-from counterpart_annotators.nn.layers import ResNet, Sentences
+from counterpart_annotators.nn.layers import Sentences
 from counterpart_annotators.nn.network_options import TRUNKS
+from counterpart_annotators.nn.trunks import ResNet
 
 VARIANTS = ("coco", "f30k")
 

@@ -4,6 +4,7 @@ Commands and pages read them, so nothing here imports torch.
 """
 
 from dataclasses import dataclass
+from math import ceil
 
 from counterpart_annotators.options import (
     DeclaredOption,
@@ -40,6 +41,14 @@ TRUNKS = {
     "resnet50": TrunkSize((3, 4, 6, 3)),
     "small": TrunkSize((1, 1, 1, 1), width=16),
 }
+INCEPTION = "inception-resnet-v2"
+INCEPTION_CHANNELS = 1536
+SMALLEST_INCEPTION = 75  # pixels that its last map of one position needs
+
+
+def positions_of(trunk: str, side: int) -> int:
+    """Return the positions along a side of a trunk's last map, for pictures of ``side`` pixels."""
+    return (side - SMALLEST_INCEPTION) // 32 + 1 if trunk == INCEPTION else ceil(side / 32)
 
 
 def size(default: int, what: str) -> DeclaredOption:
@@ -80,6 +89,7 @@ WORDS = {
         "", "file of the words that the weights were trained with; empty: the collection's words"
     ),
     "rarest": number(4, "occurrences in the collection from which a word is learned", min_value=1),
+    "word_vectors": server_text("", "text file of word vectors, as GloVe or word2vec, to start from"),
 }
 
 
@@ -92,10 +102,16 @@ def sizes(embed: int = 1024) -> Options:
 
 
 PICTURES = {
-    "trunk": choice("resnet152", "network that reads pictures", tuple(TRUNKS)),
-    "picture": number(224, "side of a picture in pixels, 32 to 1024", min_value=32, max_value=1024),
+    "trunk": choice("resnet152", "network that reads pictures", (*TRUNKS, INCEPTION)),
+    "picture": number(
+        224, "side of a picture in pixels, 32 to 1024; Inception-ResNet-v2: 299", min_value=32, max_value=1024
+    ),
     "trunk_from": server_text("", "file of weights, or annotator, with the trunk that training starts from"),
     "frozen": choice("trunk", "parts that training does not change", ("nothing", "trunk", "words", "trunk and words")),
+    "second_stage_epochs": number(
+        0, "further epochs, in which all parts learn, 0 to 1000; 0: one stage", min_value=0, max_value=1000
+    ),
+    "second_stage_rate": number(2e-5, "learning rate at their start", max_value=1, checks=[above_zero]),
     "smallest_crop": number(
         0.08, "smallest share of a picture in a training view, up to 1", max_value=1, checks=[above_zero]
     ),

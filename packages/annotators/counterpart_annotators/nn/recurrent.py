@@ -4,7 +4,6 @@ Each has an image encoder ``img_enc`` and a text encoder ``txt_enc``; the latter
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
@@ -14,12 +13,13 @@ from torch import Tensor, nn
 
 from counterpart_annotators.base import Arrays, EmbeddingAnnotator
 from counterpart_annotators.encoding import Embeddings
-from counterpart_annotators.losses import LOSSES
+from counterpart_annotators.losses import named_loss
 from counterpart_annotators.nn.imagenet import TrainingViews, evaluation_batches
 from counterpart_annotators.nn.layers import TwoEncoders
-from counterpart_annotators.nn.network_options import TRUNKS, TrunkSize
+from counterpart_annotators.nn.network_options import INCEPTION, TRUNKS, TrunkSize
 from counterpart_annotators.nn.vocabularies import Vocabulary, read_vocabulary
 from counterpart_annotators.nn.weights import NETWORK, Published, check_network, load_network, named, read_published
+from counterpart_annotators.nn.word_vectors import read_word_vectors
 from counterpart_annotators.options import Settings
 from counterpart_annotators.plain import PlainCaption, PlainImage
 from counterpart_annotators.progress import Progress
@@ -30,7 +30,7 @@ from counterpart_metrics.errors import CounterpartError, counted
 WORDS = "words"  # the stored array of an annotator's vocabulary
 TABLE = "txt_enc.embed.weight"  # a row per word
 TRUNK_PREFIXES = ("img_enc.cnn.", "cnn.", "")
-CLASSIFIERS = ("fc.", "classifier.6.")
+CLASSIFIERS = ("fc.", "classifier.6.", "last_linear.")
 
 Network = TypeVar("Network", bound=TwoEncoders)
 
@@ -118,6 +118,7 @@ class RecurrentLearner(Generic[Network]):
         self.network = network
         self._network = network
         self.loss_name = plan.loss
+        self._settings = plan.settings
         self._vocabulary = vocabulary
         self._source = source
         self._device = plan.device
@@ -137,7 +138,7 @@ class RecurrentLearner(Generic[Network]):
     def ranked(self, similarity: Tensor, batch: Batch) -> Tensor:
         """Return the named loss over similarities (B, B), in which other known matches are not negatives."""
         known = torch.from_numpy(batch.known).to(similarity.device)
-        return LOSSES[self.loss_name](similarity.masked_fill(known, -torch.inf))
+        return named_loss(self.loss_name, self._settings)(similarity.masked_fill(known, -torch.inf))
 
     def annotator(self) -> Embedder:
         """Return the annotator with the network's present weights."""
@@ -168,9 +169,29 @@ def adopt(build: Callable[[], TwoEncoders], tensors: Arrays, vocabulary: Vocabul
 def train(
     learner: RecurrentLearner, vocabulary: Vocabulary, examples: TrainingSet, plan: TrainingPlan, progress: Progress
 ) -> Trained:
-    """Train a network; its words are stored with its weights."""
+    """Train a network, from word vectors where the settings name a file; its words are stored with its weights.
+
+    The figures say how many words have a vector in the file.
+    """
+    figures = start_words(learner.network, vocabulary, str(plan.settings.get("word_vectors", "")))
     trained = fit(learner, examples, plan, progress)
-    return replace(trained, arrays=trained.arrays | {WORDS: np.array(vocabulary.words)})
+    arrays = trained.arrays | {WORDS: np.array(vocabulary.words)}
+    return Trained(arrays, {**trained.figures, **figures})
+
+
+def start_words(network: nn.Module, vocabulary: Vocabulary, file: str) -> dict[str, object]:
+    """Copy the vectors of a file, if there is one, into the network's table; the other words keep what was drawn.
+
+    Returns ``words_with_vectors``, such as "812 of 901". Raises CounterpartError as ``read_word_vectors`` does.
+    """
+    if not file:
+        return {}
+    table = network.get_parameter(TABLE)
+    found = read_word_vectors(Path(file), vocabulary.words, table.shape[1])
+    places = [place for place, word in enumerate(vocabulary.words) if word in found]
+    with torch.no_grad():
+        table[places] = torch.from_numpy(np.stack([found[vocabulary.words[place]] for place in places])).to(table)
+    return {"words_with_vectors": f"{len(found):,} of {len(vocabulary):,}"}
 
 
 def vocabulary_for(published: Published, settings: Settings, where: Path) -> Vocabulary:
@@ -206,10 +227,12 @@ def size_of(tensors: Arrays, name: str, axis: int, where: Path | str) -> int:
 
 
 def trunk_in(tensors: Arrays, prefix: str, where: Path | str) -> str:
-    """Return the name of the residual trunk whose tensors start with ``prefix``.
+    """Return the name of the trunk whose tensors start with ``prefix``.
 
     Raises CounterpartError for an unknown trunk.
     """
+    if f"{prefix}conv2d_1a.conv.weight" in tensors:
+        return INCEPTION
     blocks: Mapping[str, set[str]] = {f"layer{stage}": set() for stage in range(1, 5)}
     for name in tensors:
         stage, _, rest = name.removeprefix(prefix).partition(".")

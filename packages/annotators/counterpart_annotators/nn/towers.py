@@ -15,7 +15,7 @@ from torch.nn.functional import normalize
 
 from counterpart_annotators.base import Arrays, EmbeddingAnnotator, StoredAnnotator
 from counterpart_annotators.encoding import Embeddings
-from counterpart_annotators.losses import LOSSES, contrastive, sigmoid_contrastive
+from counterpart_annotators.losses import contrastive, named_loss, sigmoid_contrastive
 from counterpart_annotators.nn.families import Family, Model, describe_towers, new_model, open_model, train_model
 from counterpart_annotators.nn.preparation import TrainingViews, prepared
 from counterpart_annotators.options import Settings
@@ -63,11 +63,12 @@ class TwoTowers(EmbeddingAnnotator):
 class TowersLearner:
     """Learns from the similarities of a batch, image by caption; other pairs known to match are not negatives."""
 
-    def __init__(self, model: Model, loss: str, smallest_crop: float) -> None:
+    def __init__(self, model: Model, plan: TrainingPlan) -> None:
         self.network: Any = model.network
         self._model = model
-        self._loss = loss
-        self._pictures = TrainingViews(model.preparation, smallest_crop)
+        self._loss = plan.loss
+        self._settings = plan.settings
+        self._pictures = TrainingViews(model.preparation, float(plan.settings["smallest_crop"]))
 
     def annotator(self) -> TwoTowers:
         """Return the annotator with the network's present weights."""
@@ -77,7 +78,7 @@ class TowersLearner:
         """Return the named loss."""
         similarity = self._similarity(batch)
         if self._loss not in ("contrastive", "sigmoid"):
-            return LOSSES[self._loss](similarity)
+            return named_loss(self._loss, self._settings)(similarity)
         scale = self.network.logit_scale.clamp(max=log(LARGEST_SCALE)).exp()
         if self._loss == "contrastive":
             return contrastive(similarity, scale)
@@ -101,8 +102,7 @@ def open_towers(family: Family, stored: StoredAnnotator, device: str) -> TwoTowe
 def train_towers(family: Family, examples: TrainingSet, plan: TrainingPlan, progress: Progress) -> Trained:
     """Train a network of the settings' sizes from initial weights."""
     model = new_model(family, examples, plan)
-    learner = TowersLearner(model, plan.loss, float(plan.settings["smallest_crop"]))
-    return train_model(model, learner, examples, plan, progress)
+    return train_model(model, TowersLearner(model, plan), examples, plan, progress)
 
 
 def describe_embedding(embed: str, settings: Settings, arrays: Arrays) -> dict[str, str]:

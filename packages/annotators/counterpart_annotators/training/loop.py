@@ -19,6 +19,7 @@ from torch.nn.utils import clip_grad_norm_
 from counterpart_annotators.base import Arrays
 from counterpart_annotators.checkpoints import Checkpoints
 from counterpart_annotators.progress import Progress
+from counterpart_annotators.training.adamp import AdamP
 from counterpart_annotators.training.learners import Batches, Epoch, Learner, Trained, TrainingPlan, TrainingSet
 from counterpart_annotators.training.recall import measure, rsum
 from counterpart_annotators.training.schedule import Schedule
@@ -121,7 +122,8 @@ class _Run:
         self._schedule = schedule
         self._batches = Batches(examples, schedule.batch)
         learner.network.to(plan.device)
-        self._learned = [parameter for parameter in learner.network.parameters() if parameter.requires_grad]
+        two_stages = schedule.second_stage_epochs > 0
+        self._learned = [weight for weight in learner.network.parameters() if weight.requires_grad or two_stages]
         self._optimiser = _optimiser(self._learned, schedule)
         saved = resume(plan.kept, learner.network, self._optimiser)
         self.curve: Curve = saved[0] if saved else []
@@ -132,8 +134,9 @@ class _Run:
         """Whether all epochs are finished, or validation has not improved for ``patience`` epochs."""
         patience = self._schedule.patience
         done = len(self.curve)
-        waited = patience and self._examples.validation and done - self._best_number >= patience
-        return done >= self._schedule.epochs or bool(waited)
+        since = max(self._best_number, self._schedule.epochs if self._schedule.second_stage_epochs else 0)
+        waited = patience and self._examples.validation and done - since >= patience
+        return done >= self._schedule.all_epochs or bool(waited)
 
     @property
     def figures(self) -> dict[str, object]:
@@ -167,7 +170,7 @@ class _Run:
     @property
     def _early(self) -> int:
         """The number of the first epochs, which are not validated."""
-        return self._schedule.epochs - self._plan.late if self._plan.late else 0
+        return self._schedule.all_epochs - self._plan.late if self._plan.late else 0
 
     @property
     def _best_number(self) -> int:
@@ -182,13 +185,15 @@ class _Run:
         torch.manual_seed(_seed_of_epoch(self._plan.seed, number))
         for group in self._optimiser.param_groups:
             group["lr"] = self._schedule.rate_at(number)
+        if number > self._schedule.epochs:
+            self._learner.network.requires_grad_(True)
         _set_learning(self._learner.network)
         losses = []
         done = 0
         for batch in self._batches.of_epoch(self._plan.seed, number):
             losses.append(self._step(self._learner.loss(batch), number))
             done += len(batch.images)
-            progress(f"epoch {number} of {self._schedule.epochs}", done, len(self._examples.pairs))
+            progress(f"epoch {number} of {self._schedule.all_epochs}", done, len(self._examples.pairs))
         if not losses:
             raise CounterpartError(
                 f"No two of the {len(self._examples.pairs)} known pairs fit into one batch, as they share images or"
@@ -220,11 +225,12 @@ def _seed_of_epoch(seed: int, number: int) -> int:
 
 
 def _optimiser(learned: list[nn.Parameter], schedule: Schedule) -> torch.optim.Optimizer:
-    """Return AdamW, which is Adam without weight decay; biases and scales have none."""
+    """Return AdamW, which is Adam without weight decay, or AdamP; biases and scales have no decay."""
     matrices = [parameter for parameter in learned if parameter.ndim > 1]
     vectors = [parameter for parameter in learned if parameter.ndim <= 1]
     groups: list[dict[str, Any]] = [{"params": matrices}, {"params": vectors, "weight_decay": 0.0}]
-    return torch.optim.AdamW(groups, lr=schedule.rate, weight_decay=schedule.weight_decay)
+    kind = AdamP if schedule.optimiser == "adamp" else torch.optim.AdamW
+    return kind(groups, lr=schedule.rate, weight_decay=schedule.weight_decay)
 
 
 def _set_learning(network: nn.Module) -> None:

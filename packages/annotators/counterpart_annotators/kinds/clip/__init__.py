@@ -7,13 +7,14 @@ collection.
 """
 
 from counterpart_annotators.nn.network_options import pictures_and_words, size, tower
-from counterpart_annotators.training.schedule import RANKING_LOSSES, training_options
+from counterpart_annotators.training.schedule import RANKING, RANKING_LOSSES, training_options
 
 OPTIONS = {
     **pictures_and_words(picture=224, patch=32, context=77, pieces=49_408),
     **tower("image", layers=12, width=768, heads=12),
     **tower("text", layers=12, width=512, heads=8),
     "embed": size(512, "length of the embeddings"),
+    **RANKING,
     **training_options(epochs=32, batch=1024, rate=5e-4, decay="cosine", weight_decay=0.2, clip=1.0),
 }
 CHECKPOINT = "optional"

@@ -1,7 +1,6 @@
 """PCME as an annotator: samples and scores, files of weights, training."""
 
 from collections.abc import Sequence
-from math import ceil
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,7 @@ from counterpart_annotators.kinds.pcme.distributions import Distribution, noise_
 from counterpart_annotators.kinds.pcme.loss import Regularisers, Sampled, pcme_loss
 from counterpart_annotators.kinds.pcme.network import PCME, build
 from counterpart_annotators.nn import recurrent
-from counterpart_annotators.nn.network_options import TRUNKS
+from counterpart_annotators.nn.network_options import positions_of
 from counterpart_annotators.nn.recurrent import (
     TABLE,
     Embedder,
@@ -131,7 +130,6 @@ class PCMELearner(RecurrentLearner[PCME]):
 
     def __init__(self, network: PCME, vocabulary: Vocabulary, source: Pictures, plan: TrainingPlan) -> None:
         super().__init__(network, vocabulary, source, plan)
-        self._settings = plan.settings
         self._weights = Regularisers(float(plan.settings["vib_beta"]), float(plan.settings["uniformity"]))
 
     def cost(self, pictures: Tensor, token_ids: Tensor, lengths: Tensor, batch: Batch) -> Tensor:
@@ -157,11 +155,12 @@ def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
     words, each = arrays["network.txt_enc.embed.weight"].shape
     embed = int(settings["embed"])
     trunk = str(settings["trunk"])
-    positions = ceil(int(settings["picture"]) / 32)
+    side = positions_of(trunk, int(settings["picture"]))
+    channels = arrays["network.img_enc.fc.weight"].shape[1]
     shift, scale = (float(arrays[f"network.criterion.{name}"][0]) for name in SCALARS)
     probability = f"mean over sample pairs of sigmoid(2 ({shift:.2f} - {scale:.2f} x distance))"
     return {
-        "trunk": f"{trunk}, {positions} x {positions} positions of {TRUNKS[trunk].channels:,} channels",
+        "trunk": f"{trunk}, {side} x {side} positions of {channels:,} channels",
         "words": f"{words:,} words in {each} dimensions",
         "reader": f"bidirectional GRU, 2 x {embed // 2}, output at the last word; another for the uncertainty",
         "embeddings": f"normal distribution in {embed:,} dimensions, {settings['samples']} samples",

@@ -10,8 +10,8 @@ from counterpart_annotators.kinds.pcme.distributions import (
     TextUncertainty,
 )
 from counterpart_annotators.kinds.pvse import network as pvse
-from counterpart_annotators.nn.layers import ResNet, TwoEncoders
-from counterpart_annotators.nn.network_options import TRUNKS
+from counterpart_annotators.nn.layers import TwoEncoders
+from counterpart_annotators.nn.trunks import make_trunk
 from counterpart_annotators.options import Settings
 
 
@@ -61,11 +61,11 @@ class PCME(TwoEncoders):
 
 def build(settings: Settings, words: int) -> PCME:
     """Return the network of these settings and number of words, with initial weights."""
-    trunk = TRUNKS[str(settings["trunk"])]
+    trunk, channels = make_trunk(str(settings["trunk"]), int(settings["picture"]))
     embed = int(settings["embed"])
     first = float(settings["log_sigma"])
     return PCME(
-        ImageEncoder(ResNet(trunk), trunk.channels, embed, first),
+        ImageEncoder(trunk, channels, embed, first),
         TextEncoder(words, int(settings["word"]), embed, first),
         MatchProbability(float(settings["shift"]), float(settings["negative_scale"])),
     )

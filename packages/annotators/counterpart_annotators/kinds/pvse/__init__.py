@@ -7,7 +7,7 @@ of the published files. Training follows the authors' COCO recipe by default.
 
 from counterpart_annotators.nn.network_options import PICTURES, RECURRENT_PREPROCESSING, WORDS, sizes
 from counterpart_annotators.options import choice, number
-from counterpart_annotators.training.schedule import RANKING_LOSSES, training_options
+from counterpart_annotators.training.schedule import RANKING, RANKING_LOSSES, training_options
 
 OPTIONS = {
     **WORDS,
@@ -19,6 +19,7 @@ OPTIONS = {
         ("legacy", "final"),
     ),
     **PICTURES,
+    **RANKING,
     **training_options(batch=256),
 }
 CHECKPOINT = "optional"

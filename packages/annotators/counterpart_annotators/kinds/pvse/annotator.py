@@ -1,6 +1,5 @@
 """PVSE as an annotator: files of weights, training."""
 
-from math import ceil
 from pathlib import Path
 
 import torch
@@ -11,7 +10,7 @@ from counterpart_annotators.kinds.pvse.loss import Embedded, best_cosines, pvse_
 from counterpart_annotators.kinds.pvse.network import PVSE, build
 from counterpart_annotators.nn import recurrent
 from counterpart_annotators.nn.layers import Attended
-from counterpart_annotators.nn.network_options import TRUNKS
+from counterpart_annotators.nn.network_options import positions_of
 from counterpart_annotators.nn.recurrent import (
     TABLE,
     Embedder,
@@ -99,9 +98,10 @@ def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
     embed = int(settings["embed"])
     k = int(settings["embeddings"])
     trunk = str(settings["trunk"])
-    side = ceil(int(settings["picture"]) / 32)
+    side = positions_of(trunk, int(settings["picture"]))
+    channels = arrays["network.img_enc.fc.weight"].shape[1]
     return {
-        "trunk": f"{trunk}, {side} x {side} positions of {TRUNKS[trunk].channels:,} channels",
+        "trunk": f"{trunk}, {side} x {side} positions of {channels:,} channels",
         "words": f"{words:,} words in {each} dimensions",
         "reader": f"bidirectional GRU, 2 x {embed // 2}, {READINGS[str(settings['reading'])]}",
         "embeddings": f"{k} in {embed:,} dimensions, L2-normalised",

@@ -4,8 +4,8 @@ from typing import cast
 
 from torch import Tensor, nn
 
-from counterpart_annotators.nn.layers import PIE, Attended, Reading, ResNet, Sentences, TwoEncoders, padding, read, unit
-from counterpart_annotators.nn.network_options import TRUNKS
+from counterpart_annotators.nn.layers import PIE, Attended, Reading, Sentences, TwoEncoders, padding, read, unit
+from counterpart_annotators.nn.trunks import make_trunk
 from counterpart_annotators.options import Settings
 
 
@@ -68,10 +68,10 @@ class PVSE(TwoEncoders):
 
 def build(settings: Settings, words: int) -> PVSE:
     """Return the network of these settings and number of words, with initial weights."""
-    trunk = TRUNKS[str(settings["trunk"])]
+    trunk, channels = make_trunk(str(settings["trunk"]), int(settings["picture"]))
     embed = int(settings["embed"])
     heads = int(settings["embeddings"])
     return PVSE(
-        ImageEncoder(ResNet(trunk), trunk.channels, embed, heads),
+        ImageEncoder(trunk, channels, embed, heads),
         TextEncoder(words, int(settings["word"]), embed, heads, reading=cast(Reading, settings["reading"])),
     )

@@ -6,9 +6,9 @@ VSE++ is this with the loss ``max``, VSE0 with the loss ``sum`` and ``normalise=
 ``captions=bytes``. Names of modules are those of the published files.
 """
 
-from counterpart_annotators.nn.network_options import PICTURES, RECURRENT_PREPROCESSING, TRUNKS, WORDS, sizes
+from counterpart_annotators.nn.network_options import INCEPTION, PICTURES, RECURRENT_PREPROCESSING, TRUNKS, WORDS, sizes
 from counterpart_annotators.options import choice, server_text
-from counterpart_annotators.training.schedule import MAX_FIRST, training_options
+from counterpart_annotators.training.schedule import MAX_FIRST, RANKING, training_options
 
 OPTIONS = {
     **WORDS,
@@ -18,13 +18,14 @@ OPTIONS = {
     **sizes(),
     **PICTURES,
     "trunk": choice(
-        "resnet152", "network that reads pictures; none for vectors from files", (*TRUNKS, "vgg19", "none")
+        "resnet152", "network that reads pictures; none for vectors from files", (*TRUNKS, INCEPTION, "vgg19", "none")
     ),
     "vectors": server_text("", "with trunk=none: folder of unit vectors, NAME_ims.npy with NAME_ids.txt"),
     "normalise": choice("yes", "scale embeddings of pictures to length 1", ("yes", "no")),
     "score": choice(
         "inner", "inner product, or the order score: how far a caption exceeds its picture", ("inner", "order")
     ),
+    **RANKING,
     **training_options(),
 }
 CHECKPOINT = "optional"

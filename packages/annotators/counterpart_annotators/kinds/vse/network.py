@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor, nn
 
-from counterpart_annotators.nn.layers import VGG19, ResNet, Sentences, TwoEncoders, unit
-from counterpart_annotators.nn.network_options import TRUNKS
+from counterpart_annotators.nn.layers import Sentences, TwoEncoders, unit
+from counterpart_annotators.nn.trunks import VGG19, make_trunk
 from counterpart_annotators.options import Settings
 from counterpart_metrics.errors import CounterpartError
 
@@ -15,7 +15,7 @@ class ImageEncoder(nn.Module):
     Without a trunk, pictures are vectors (B, ``channels``) of length 1.
     """
 
-    def __init__(self, trunk: ResNet | VGG19 | None, channels: int, embed: int, *, normalise: bool) -> None:
+    def __init__(self, trunk: nn.Module | None, channels: int, embed: int, *, normalise: bool) -> None:
         super().__init__()
         self.normalise = normalise
         self.cnn = trunk
@@ -78,7 +78,7 @@ def build(settings: Settings, words: int, length: int = 0) -> VSE:
     )
 
 
-def _trunk(settings: Settings, length: int) -> tuple[ResNet | VGG19 | None, int]:
+def _trunk(settings: Settings, length: int) -> tuple[nn.Module | None, int]:
     """Return the network that reads pictures, if any, and the length of its output."""
     name = str(settings["trunk"])
     if name == "none":
@@ -87,4 +87,4 @@ def _trunk(settings: Settings, length: int) -> tuple[ResNet | VGG19 | None, int]
         if settings["picture"] != VGG19.side:
             raise CounterpartError(f"vgg19 reads only pictures of {VGG19.side} pixels; leave the option picture out.")
         return VGG19(), VGG19.channels
-    return ResNet(TRUNKS[name]), TRUNKS[name].channels
+    return make_trunk(name, int(settings["picture"]))

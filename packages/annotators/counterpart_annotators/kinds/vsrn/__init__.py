@@ -9,7 +9,7 @@ those of the published files.
 
 from counterpart_annotators.nn.network_options import PICTURES, RECURRENT_PREPROCESSING, WORDS, sizes
 from counterpart_annotators.options import choice, number, server_text
-from counterpart_annotators.training.schedule import MAX_FIRST, training_options
+from counterpart_annotators.training.schedule import MAX_FIRST, RANKING, training_options
 
 OPTIONS = {
     **WORDS,
@@ -22,6 +22,7 @@ OPTIONS = {
     "captioner": number(
         512, "units of the decoder that generates captions in training, 0 (none) to 4096", min_value=0, max_value=4096
     ),
+    **RANKING,
     **training_options(),
 }
 CHECKPOINT = "optional"

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from counterpart_annotators.nn.layers import ResNet, Sentences, TwoEncoders
-from counterpart_annotators.nn.network_options import TRUNKS
+from counterpart_annotators.nn.layers import Sentences, TwoEncoders
+from counterpart_annotators.nn.trunks import make_trunk
 from counterpart_annotators.options import Settings
 
 Variant = Literal["coco", "f30k"]
@@ -161,7 +161,7 @@ class VSRN(TwoEncoders):
     In training it may have a ``captioner``.
     """
 
-    def __init__(self, image: RegionReader, text: Sentences, trunk: ResNet | None = None) -> None:
+    def __init__(self, image: RegionReader, text: Sentences, trunk: nn.Module | None = None) -> None:
         super().__init__()
         self.img_enc = image
         self.txt_enc = text
@@ -189,10 +189,10 @@ def build(settings: Settings, words: int, channels: int | None = None) -> VSRN:
 
     ``channels`` is the length of a region from files; None for a network that reads pictures itself.
     """
-    size = TRUNKS[str(settings["trunk"])]
+    trunk, read = (None, channels) if channels else make_trunk(str(settings["trunk"]), int(settings["picture"]))
     embed = int(settings["embed"])
     return VSRN(
-        RegionReader(channels or size.channels, embed, cast(Variant, settings["variant"])),
+        RegionReader(read, embed, cast(Variant, settings["variant"])),
         Sentences(words, int(settings["word"]), embed),
-        None if channels else ResNet(size),
+        trunk,
     )
