@@ -1,4 +1,4 @@
-"""PVSE, PCME, VSE++ and VSRN: their published files, what is wrong with them, and training."""
+"""PVSE, PCME, VSE++, VSRN and IMRAM: their published files, what is wrong with them, and training."""
 
 from collections.abc import Callable
 
@@ -20,8 +20,9 @@ LEARNING = {
     "vse": ("max", {"epochs": 2}),
     "pcme": ("pcme", {"log_sigma": -3.0, "shift": 5.0, "negative_scale": 5.0, "samples": 3, "epochs": 4}),
     "vsrn": ("sum", {"picture": 64, "captioner": 0, "epochs": 3}),
+    "imram": ("sum", {"picture": 64, "epochs": 4}),
 }
-SLOW = [pytest.param(kind, marks=pytest.mark.slow) if kind in ("pcme", "vsrn") else kind for kind in LEARNING]
+SLOW = [pytest.param(kind, marks=pytest.mark.slow) if kind in ("pcme", "vsrn", "imram") else kind for kind in LEARNING]
 CAPTIONS = [
     PlainCaption(str(place), text)
     for place, text in enumerate(("a red square", "a", "all of it is blue, and not a square of white"))

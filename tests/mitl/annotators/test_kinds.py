@@ -18,6 +18,7 @@ from tiny_transformers import TINY
 
 FEW_WORDS = {"colour_words": 16, "texture_words": 8, "sift_words": 4, "picture": 48}
 OPTIONS = {
+    "imram": SMALL | QUICK,
     "embedding": {"image": "histogram", "dim": 8},
     "kcca": FEW_WORDS | {"dim": 5, "idf": "none"},
     "nn": FEW_WORDS,

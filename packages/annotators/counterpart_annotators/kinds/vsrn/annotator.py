@@ -34,8 +34,8 @@ def open_annotator(stored: StoredAnnotator, device: str) -> Embedder:
     arrays = stored.arrays
     settings = stored.options
     words = recurrent.stored_words(arrays)
-    source = _source(settings, arrays)
-    network = recurrent.restore(lambda: build(settings, len(words), _channels(source)), arrays, stored.name, device)
+    source = source_of(settings, arrays)
+    network = recurrent.restore(lambda: build(settings, len(words), channels_of(source)), arrays, stored.name, device)
     return Embedder(network, words, source, device)
 
 
@@ -76,11 +76,10 @@ def train(examples: TrainingSet, plan: TrainingPlan, progress: Progress) -> Trai
     """Train from initial weights, or from a trunk that was trained before; the caption loss has the weight 1."""
     settings = plan.settings
     words = recurrent.words_to_learn(examples, settings)
-    surveyed = survey(Path(str(settings["regions"])), progress=progress) if settings["regions"] else {}
-    source = _source(settings, surveyed)
-    _check_regions(source, examples)
+    surveyed = regions_to_learn(examples, settings, progress)
+    source = source_of(settings, surveyed)
     with repeatable(plan.seed):
-        network = build(settings, len(words), _channels(source))
+        network = build(settings, len(words), channels_of(source))
         if units := int(settings["captioner"]):
             network.captioner = Captioner(
                 int(settings["embed"]), len(words), hidden=units, word_dim=int(settings["word"])
@@ -120,19 +119,28 @@ def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
     }
 
 
-def _check_regions(source: Source, examples: TrainingSet) -> None:
-    """Raise CounterpartError before training starts if images have no regions in the source's folder."""
+def regions_to_learn(examples: TrainingSet, settings: Settings, progress: Progress) -> Arrays:
+    """Read the folder of regions of the settings, if any; return what shows later whether it was changed.
+
+    Raises CounterpartError before training starts if images have no regions in it.
+    """
+    if not settings["regions"]:
+        return {}
+    folder = Path(str(settings["regions"]))
+    surveyed = survey(folder, progress=progress)
     for split in (examples, examples.validation):
-        if isinstance(source, Regions) and split:
-            source.check(split.images)
+        if split:
+            Regions(folder, surveyed).check(split.images)
+    return surveyed
 
 
-def _source(settings: Settings, surveyed: Arrays) -> Source:
+def source_of(settings: Settings, surveyed: Arrays) -> Source:
     """Return the regions in the folder of the settings, or the pictures."""
     return Regions(Path(str(settings["regions"])), surveyed) if settings["regions"] else Pictures(settings)
 
 
-def _channels(source: Source) -> int | None:
+def channels_of(source: Source) -> int | None:
+    """Return the length of a region from files; None for pictures."""
     return source.shape[1] if isinstance(source, Regions) else None
 
 

@@ -51,6 +51,13 @@ class RegionReader(nn.Module):
         return self.summarise(self.reason(regions))
 
 
+def cells_of(trunk: nn.Module | None, pictures: Tensor) -> Tensor:
+    """Return the regions of pictures: the input, or, row by row, a grid of the trunk's map (B, 36, C)."""
+    if trunk is None:
+        return pictures
+    return functional.adaptive_avg_pool2d(trunk(pictures), GRID).flatten(2).transpose(1, 2)
+
+
 class RegionGraph(nn.Module):
     """A graph block: every region adds the others weighted by their affinity, without softmax (section 3.2)."""
 
@@ -169,10 +176,8 @@ class VSRN(TwoEncoders):
         self.captioner: Captioner | None = None
 
     def regions_of(self, pictures: Tensor) -> Tensor:
-        """Return the regions of pictures: the input, or, row by row, a grid of the trunk's map (B, 36, C)."""
-        if self.cnn is None:
-            return pictures
-        return functional.adaptive_avg_pool2d(self.cnn(pictures), GRID).flatten(2).transpose(1, 2)
+        """Return the regions of pictures (``cells_of``)."""
+        return cells_of(self.cnn, pictures)
 
     def embed_pictures(self, pictures: Tensor) -> Tensor:
         """Return unit vectors (B, D)."""
