@@ -1,7 +1,18 @@
+import doctest
+
 import numpy as np
 import pytest
 
-from counterpart_annotators.selection import core_set, hard_negative_scores
+from counterpart_annotators import selection
+from counterpart_annotators.selection import (
+    bags_of_regions,
+    core_set,
+    hard_negative_scores,
+    hard_negative_share,
+    hard_negatives,
+    surpluses_of,
+)
+from counterpart_topk.hubness.score_blocks import Matrix, Transposed
 
 # Unit vectors of the plane with sides 3, 4, 5: similarities by hand are multiples of 1/25.
 RIGHT, UP, STEEP, FLAT = [1, 0], [0, 1], [0.6, 0.8], [0.8, 0.6]
@@ -57,6 +68,70 @@ def test_hard_negative_scores_of_a_case_worked_by_hand():
     assert hard_negative_scores([FLAT], paired, texts, weight="count").tolist() == [2]
     # The second largest: RIGHT 0 (UP), UP 0 (RIGHT), STEEP 0.6 (RIGHT).
     assert hard_negative_scores([FLAT], paired, texts, top_k=2) == pytest.approx([0.8 + 0.6 + 0.36])
+
+
+def test_the_share_of_hard_negatives_of_a_case_worked_by_hand():
+    # Texts RIGHT and UP with their own images: both thresholds are 0 (the other's image), and those of STEEP, FLAT are
+    # above. LEFT and DOWN are above none.
+    scores = hard_negative_scores([STEEP, FLAT, [-1, 0], [0, -1], UP], [RIGHT, UP], [RIGHT, UP])
+    assert hard_negative_share(scores) == 60
+
+
+@pytest.mark.parametrize("weight", ["count", "surplus"])
+@pytest.mark.parametrize("top_k", [1, 5])
+def test_the_share_of_hard_negatives_equals_a_slow_reference(weight, top_k):
+    unpaired, paired, texts = drawn(11, z=12)
+    hard = [score > 0 for score in slow_scores(unpaired, paired, texts, top_k, "count")]
+    scores = hard_negative_scores(unpaired, paired, texts, top_k=top_k, weight=weight)
+    assert hard_negative_share(scores) == pytest.approx(100 * sum(hard) / len(hard))
+
+
+def cosines(rows, columns):
+    return np.array([[np.dot(a, b) / np.linalg.norm(a) / np.linalg.norm(b) for b in columns] for a in rows])
+
+
+@pytest.mark.parametrize("weight", ["count", "surplus"])
+def test_similarities_of_any_model_give_the_scores_and_the_first_pairs_a_mini_batch(weight):
+    unpaired, paired, texts = drawn(2)
+    similarity = Matrix(cosines([*unpaired, *paired], texts))
+    found = hard_negatives(similarity, top_k=3, mini_batch=7, weight=weight)
+    assert found == pytest.approx(slow_scores(unpaired, paired[:7], texts[:7], 3, weight), abs=1e-12)
+
+
+def test_unpaired_texts_are_chosen_from_the_same_similarities_turned_round():
+    unpaired, paired, images = drawn(3)  # texts, the texts of the images
+    similarity = Transposed(Matrix(cosines(images, [*unpaired, *paired])))
+    expected = slow_scores(unpaired, paired, images, 1, "surplus")
+    assert hard_negatives(similarity) == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_surpluses_of_an_image_are_its_score_text_by_text():
+    # The case by hand of above: 0.2 for RIGHT, none for UP, 0.16 for STEEP.
+    similarity = Matrix(cosines([FLAT, RIGHT, UP, STEEP], [RIGHT, UP, STEEP]))
+    assert surpluses_of(similarity, 0) == pytest.approx([0.2, 0, 0.16])
+    assert surpluses_of(similarity, 0).sum() == pytest.approx(hard_negatives(similarity)[0])
+
+
+def test_bags_count_the_regions_of_each_cluster():
+    # Two far clusters, around 0 and 100: the images have 3 and 0, 1 and 2, 0 and 3 regions in them.
+    regions = np.array([[[0.0], [1], [0]], [[100], [0], [101]], [[99], [100], [100]]])
+    bags = bags_of_regions(regions, 2, seed=4)
+    assert sorted(map(tuple, bags.T)) == [(0, 2, 3), (3, 1, 0)]
+    assert core_set(bags[:1], bags[1:], 1).tolist() == [1]
+
+
+def test_bags_equal_a_slow_count_of_the_nearest_centres():
+    regions = np.random.default_rng(0).integers(0, 3, (6, 4, 2)).astype(float)
+    different = np.unique(regions.reshape(-1, 2), axis=0)
+    bags = bags_of_regions(regions, 100)  # more clusters than different regions: each is one
+    assert bags.shape == (6, len(different))
+    for one, other in np.ndindex(6, 6):
+        slow = [[(regions[image] == region).all(1).sum() for region in different] for image in (one, other)]
+        assert np.square(bags[one] - bags[other]).sum() == np.square(np.subtract(*slow)).sum()
+
+
+def test_the_examples_run():
+    assert doctest.testmod(selection).failed == 0
 
 
 def test_core_set_of_a_case_worked_by_hand():
@@ -145,3 +220,17 @@ def test_hard_negative_scores_refuse_what_is_invalid(changed, message):
 def test_core_set_refuses_what_is_invalid(paired, n, message):
     with pytest.raises(ValueError, match=message):
         core_set(paired, [UP, FLAT], n)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda: hard_negative_share([]), "no unpaired image"),
+        (lambda: hard_negatives(Matrix(np.ones((2, 3)))), "fewer rows than the 3 paired"),
+        (lambda: bags_of_regions(np.ones((2, 3))), r"not of shape \(2, 3\)"),
+        (lambda: bags_of_regions(np.ones((2, 3, 1)), 0), "number of clusters 0"),
+    ],
+)
+def test_shares_and_bags_refuse_what_is_invalid(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        wrong()
