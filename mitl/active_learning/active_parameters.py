@@ -1,5 +1,6 @@
 """The parameters of ``active_learning``."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -9,28 +10,37 @@ from django.core.exceptions import ValidationError
 from core.parameters import POSITIONAL, NamesField, Option, Parameters, choices
 from core.seeds import SeedField
 from corpus.models import Match
-from counterpart_annotators.selection import WEIGHTS
+from counterpart_annotators.choosing import SCORES, Way, ways_of
 from mitl.annotators import kinds
 
-CORE_SET = "core-set"
-RANDOM = "random"
-SCORES = (*WEIGHTS, CORE_SET, RANDOM)
+IMAGES = "images"
+ALL = "none"  # mini-batch
 PRESETS: dict[str, dict[str, object]] = {"paper": {"epochs": 40, "decay": "step", "step": 20}, "quick": {"epochs": 3}}
 
 
-class ScoresField(NamesField):
-    """Some of ``SCORES``, each once."""
+class DistinctField(NamesField):
+    """Texts that ``fits`` accepts, each once; ``wanted`` describes them."""
+
+    def __init__(self, fits: Callable[[str], bool], wanted: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._fits = fits
+        self._wanted = wanted
 
     def to_python(self, value: Any) -> tuple[str, ...]:
-        names = super().to_python(value)
-        if not set(names) <= set(SCORES) or len(set(names)) < len(names):
-            raise ValidationError(f"Use some of {', '.join(SCORES)}, each once, with commas between them.")
-        return names
+        texts = super().to_python(value)
+        if not all(map(self._fits, texts)) or len(set(texts)) < len(texts):
+            raise ValidationError(f"Use {self._wanted}, each once, with commas between them.")
+        return texts
+
+
+def is_number(text: str, least: int) -> bool:
+    """Whether a text is a whole number from ``least`` on."""
+    return text.isdecimal() and int(text) >= least
 
 
 @dataclass(frozen=True, kw_only=True)
 class ActiveParameters(Parameters):
-    """Which annotator learns on which collection, and how the images that get captions are chosen."""
+    """Which annotator learns on which collection, and how what is paired next is chosen."""
 
     collection: Annotated[str, "collection to learn on", POSITIONAL]
     kind: Annotated[
@@ -38,8 +48,12 @@ class ActiveParameters(Parameters):
     ]
     score: Annotated[
         tuple[str, ...],
-        ScoresField(help_text=f"how the next images are chosen: {', '.join(SCORES)}; several are compared"),
-    ] = (WEIGHTS[0],)
+        DistinctField(
+            SCORES.__contains__,
+            f"some of {', '.join(SCORES)}",
+            help_text=f"how what is paired next is chosen: {', '.join(SCORES)}; several are compared",
+        ),
+    ] = (SCORES[0],)
     preset: Annotated[
         str,
         forms.ChoiceField(
@@ -60,15 +74,37 @@ class ActiveParameters(Parameters):
     ] = 1
     seed: Annotated[int, SeedField(help_text="first random seed")] = 0
     top_k: Annotated[
-        int, forms.IntegerField(min_value=1, help_text="place of the similarity that a hard negative exceeds")
-    ] = 1
+        tuple[str, ...],
+        DistinctField(
+            lambda text: is_number(text, 1),
+            "whole numbers from 1 on",
+            help_text="place of the similarity that a hard negative exceeds; several are compared",
+        ),
+    ] = ("1",)
     mini_batch: Annotated[
-        int | None,
-        forms.IntegerField(min_value=2, required=False, help_text="pairs that hard negatives are measured on (all)"),
-    ] = None
+        tuple[str, ...],
+        DistinctField(
+            lambda text: text == ALL or is_number(text, 2),
+            f"whole numbers from 2 on, or {ALL}",
+            help_text=f"pairs that hard negatives are measured on, {ALL}: all; several are compared",
+        ),
+    ] = (ALL,)
+    unpaired: Annotated[
+        str, forms.ChoiceField(choices=choices(IMAGES, "captions"), help_text="what waits for its other half")
+    ] = IMAGES
     loss: Annotated[str, "loss, such as sum, max, semi-hard or hal (default: that of the kind)"] = ""
     split: Annotated[str, "images on which retrieval is measured (default: test, or val without it)"] = ""
     positives: Annotated[str, "source of the matches to find; of levels, 1 and 2", Option(metavar="SOURCE")] = (
         Match.ORIGINAL
     )
     device: Annotated[str, forms.ChoiceField(choices=choices("cpu", "cuda"), help_text="device to train on")] = "cpu"
+
+    @property
+    def conditions(self) -> tuple[list[int], list[int | None]]:
+        """The places and the mini-batches of hard negatives, None for all pairs."""
+        return [int(text) for text in self.top_k], [None if text == ALL else int(text) for text in self.mini_batch]
+
+    @property
+    def ways(self) -> tuple[Way, ...]:
+        """The ways to choose that are compared."""
+        return ways_of(self.score, *self.conditions)

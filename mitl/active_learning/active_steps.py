@@ -1,7 +1,7 @@
-"""The loop of active learning: train from scratch on the paired images, measure, choose the images to pair next.
+"""The loop of active learning: train from scratch on the pairs, measure, choose what is paired next.
 
-Jo et al. (``counterpart_annotators.selection``), algorithm 1. A finished step is kept in a file, so that an
-interrupted run resumes.
+Jo et al. (``counterpart_annotators.selection``), algorithm 1, and its reverse. A finished step is kept in a file, so
+that an interrupted run resumes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.errors import CounterpartError
 from core.progress import Progress
@@ -17,13 +16,12 @@ from core.seeds import derived_seed
 from core.text import counted
 from corpus.matches import known_pairs
 from corpus.models import Collection, Image, Match
-from counterpart_annotators.base import Arrays, EmbeddingAnnotator, StoredAnnotator
+from counterpart_annotators.base import Arrays, ListAnnotator, OpenAnnotator, StoredAnnotator
 from counterpart_annotators.checkpoints import Checkpoints
-from counterpart_annotators.encoding import Embeddings
-from counterpart_annotators.selection import core_set, hard_negative_scores
+from counterpart_annotators.choosing import Places, Round, Way
 from counterpart_annotators.training.learners import TrainingPlan, TrainingSet
 from counterpart_annotators.training.recall import Recalls, measure
-from mitl.active_learning.active_parameters import CORE_SET, RANDOM, ActiveParameters
+from mitl.active_learning.active_parameters import IMAGES, ActiveParameters
 from mitl.annotators import module_of, open_stored, weights_of
 from mitl.hosting.plain_rows import plain_captions, plain_images
 from mitl.models import Annotator
@@ -47,7 +45,7 @@ def read_lessons(collection: Collection, measured: str) -> TrainingSet:
     return one_caption_each(replace(found, captions=captions, validation=validation), np.arange(len(found.images)))
 
 
-def one_caption_each(lessons: TrainingSet, paired: NDArray[np.int64]) -> TrainingSet:
+def one_caption_each(lessons: TrainingSet, paired: Places) -> TrainingSet:
     """Return the images at these places, and the captions at the same places."""
     places = np.arange(len(paired))
     return TrainingSet(
@@ -97,16 +95,8 @@ def read_measured(collection: Collection, split: str, positives: str) -> Trainin
     )
 
 
-Places = NDArray[np.int64]
 LATE = 10  # epochs of which the best is kept, the last ones (Jo et al.)
-
-
-@dataclass(frozen=True)
-class ActiveStep:
-    """Recalls after a training, and the places of the images that each score chooses next."""
-
-    recalls: Recalls
-    chosen: dict[str, Places]
+HARD = "hard negatives"
 
 
 @dataclass
@@ -117,7 +107,7 @@ class Scenario:
         annotator: kind and settings of what is trained; no row of the database.
         lessons: the images to learn from, one caption each (``read_lessons``).
         measured: the images and captions on which retrieval is measured.
-        start, step: numbers of images that are paired at the start and in a step.
+        start, step: numbers of pairs at the start and in a step.
         folder: where finished steps are kept.
     """
 
@@ -133,35 +123,37 @@ class Scenario:
     _trainings: int = field(default=0, init=False)
 
     def run(self, seed: int) -> dict[str, list[Recalls]]:
-        """Return the recalls of each score at the start and after each step; all scores share the start."""
-        scores = self.parameters.score
+        """Return the recalls of each way at the start and after each step; all ways share the start.
+
+        A step before a choice by hard negatives also has their share among what is unpaired, ``hard negatives``.
+        """
+        ways = self.parameters.ways
         n = len(self.lessons.images)
         start = np.sort(np.random.default_rng([seed, 0]).choice(n, self.start, replace=False))
-        first = self._step(f"{seed}-start", start, scores, seed, 0)
-        return {score: [first.recalls, *self._further(score, start, first, seed)] for score in scores}
+        first = self._step(f"{seed}-start", start, ways, seed, 0)
+        return {way.name: [_recalls(first, way), *self._further(way, start, first, seed)] for way in ways}
 
-    def _further(self, score: str, paired: Places, last: ActiveStep, seed: int) -> Iterator[Recalls]:
+    def _further(self, way: Way, paired: Places, last: Arrays, seed: int) -> Iterator[Recalls]:
         for number in range(1, self.parameters.steps + 1):
-            paired = np.sort(np.concatenate([paired, last.chosen[score]]))
-            choosing = (score,) if number < self.parameters.steps else ()
-            last = self._step(f"{seed}-{score}-{number}", paired, choosing, seed, number)
-            yield last.recalls
+            paired = np.sort(np.concatenate([paired, last[f"chosen {way.name}"]]))
+            choosing = (way,) if number < self.parameters.steps else ()
+            last = self._step(f"{seed}-{way.name}-{number}", paired, choosing, seed, number)
+            yield _recalls(last, way)
 
-    def _step(self, name: str, paired: Places, scores: Sequence[str], seed: int, number: int) -> ActiveStep:
+    def _step(self, name: str, paired: Places, ways: Sequence[Way], seed: int, number: int) -> Arrays:
         """Train, measure and choose, or load what was kept of it."""
         kept = Checkpoints(self.folder)
         self._trainings += 1
         found = kept.load(name)
         if found is None:
-            found = self._computed(name, paired, scores, seed, number)
+            found = self._computed(name, paired, ways, seed, number)
             kept.save(name, **found)
-        recalls = dict(zip(found["names"].tolist(), found["recalls"].tolist(), strict=True))
-        return ActiveStep(recalls, {score: found[f"chosen {score}"] for score in scores})
+        return found
 
-    def _computed(self, name: str, paired: Places, scores: Sequence[str], seed: int, number: int) -> Arrays:
+    def _computed(self, name: str, paired: Places, ways: Sequence[Way], seed: int, number: int) -> Arrays:
         from counterpart_annotators.training.loop import repeatable  # imports torch, which --help should not
 
-        planned = self.parameters.seeds * (1 + self.parameters.steps * len(self.parameters.score))
+        planned = self.parameters.seeds * (1 + self.parameters.steps * len(self.parameters.ways))
         label = f"training {self._trainings} of {planned}"
 
         def progress(step: str, done: int, total: int | None) -> None:
@@ -173,71 +165,35 @@ class Scenario:
         plan = TrainingPlan(settings, self.loss, seed, device, kept, weights_of=weights_of, late=LATE)
         trained = module_of(self.annotator.kind).train(one_caption_each(self.lessons, paired), plan, progress)
         opened = self._opened(trained.arrays)
-        with repeatable(seed):
-            # Before the measurement, whose compiled code may change the number of threads, on which sums depend.
-            embeddings = self._embeddings(opened, paired, scores, progress)
-            recalls = self._measured(opened, len(paired), progress)
-        chosen = {
-            f"chosen {score}": self._choose(score, paired, embeddings, derived_seed(seed, number)) for score in scores
-        }
+        asks_images = self.parameters.unpaired != IMAGES
+        state = Round(opened, self.lessons, paired, asks_images, progress)
+        try:
+            with repeatable(seed):
+                # Before the measurement, whose compiled code may change the number of threads, on which sums depend.
+                chosen = state.chosen(ways, self.step, derived_seed(seed, number))
+                recalls = measure(opened, self.measured, progress)
+        except ValueError as error:  # such as captions of which no word was learned
+            raise CounterpartError(
+                f"After {counted(len(paired), 'pair')}, the annotator cannot be searched: {error} Raise --start, or use"
+                " another --kind."
+            ) from error
         kept.clear()
         return {"names": np.array(list(recalls)), "recalls": np.array(list(recalls.values())), **chosen}
 
-    def _measured(self, opened: EmbeddingAnnotator, paired: int, progress: Progress) -> Recalls:
-        try:
-            return measure(opened, self.measured, progress)
-        except ValueError as error:  # such as captions of which no word was learned
-            raise CounterpartError(
-                f"After {paired} images, the embeddings of the annotator cannot be searched: {error} Raise --start, or"
-                " use another --kind."
-            ) from error
-
-    def _opened(self, arrays: Arrays) -> EmbeddingAnnotator:
-        """Open weights. Raises CounterpartError where they have no embeddings."""
+    def _opened(self, arrays: Arrays) -> OpenAnnotator:
+        """Open weights. Raises CounterpartError where they have no scores."""
         kind = self.annotator.kind
         stored = StoredAnnotator(self.annotator.name, self.annotator.options, arrays)
         opened = open_stored(kind, stored, self.parameters.device)
-        if not isinstance(opened, EmbeddingAnnotator):
+        if isinstance(opened, ListAnnotator):
             raise CounterpartError(
-                f"Annotators of kind {kind} with these options have ranked lists and no embeddings to choose by; use"
+                f"Annotators of kind {kind} with these options have ranked lists and no scores to choose by; use"
                 " another --kind, such as vse."
             )
         return opened
 
-    def _embeddings(
-        self, opened: EmbeddingAnnotator, paired: Places, scores: Sequence[str], progress: Progress
-    ) -> tuple[Embeddings, Embeddings] | None:
-        """Return the embeddings of all images and of the paired ones' captions; None where no score asks for them."""
-        if set(scores) <= {RANDOM}:
-            return None
-        captions = [self.lessons.captions[place] for place in paired]
-        images, texts = opened.encode(self.lessons.images, captions, progress=progress)
-        if opened.comparison(images, texts) is not None:
-            raise CounterpartError(
-                f"Annotators of kind {self.annotator.kind} with these options do not compare one embedding an image"
-                " with one a caption by an inner product, which scores need. Use another --kind, such as vse, or"
-                " --score random."
-            )
-        return images, texts
 
-    def _choose(
-        self, score: str, paired: Places, embeddings: tuple[Embeddings, Embeddings] | None, seed: int
-    ) -> Places:
-        """Return the places of the images to pair next. Equal hard-negative scores are ordered at random."""
-        # In random order, so that a stable order by score leaves equal ones in it.
-        unpaired = np.random.default_rng(seed).permutation(np.setdiff1d(np.arange(len(self.lessons.images)), paired))
-        if embeddings is None or score == RANDOM:
-            return unpaired[: self.step]
-        images, texts = embeddings
-        if score == CORE_SET:
-            return unpaired[core_set(images[paired], images[unpaired], self.step)]
-        scores = hard_negative_scores(
-            images[unpaired],
-            images[paired],
-            texts,
-            top_k=self.parameters.top_k,
-            mini_batch=self.parameters.mini_batch,
-            weight=score,
-            seed=seed,
-        )
-        return unpaired[np.argsort(-scores, kind="stable")[: self.step]]
+def _recalls(step: Arrays, way: Way) -> Recalls:
+    """Return the recalls of a step, and the share of hard negatives that the way saw, if it did."""
+    hard = {HARD: round(float(step[f"hard {way.name}"]), 2)} if f"hard {way.name}" in step else {}
+    return dict(zip(step["names"].tolist(), step["recalls"].tolist(), strict=True)) | hard

@@ -17,9 +17,9 @@ from core.progress import Progress, silent
 from core.text import counted
 from corpus.models import Collection
 from counterpart_annotators.checkpoints import Checkpoints
-from counterpart_annotators.training.recall import Recalls
+from counterpart_annotators.training.recall import DEPTHS, Recalls
 from mitl.active_learning.active_parameters import PRESETS, ActiveParameters
-from mitl.active_learning.active_steps import Scenario, read_lessons, read_measured, split_to_measure
+from mitl.active_learning.active_steps import HARD, Scenario, read_lessons, read_measured, split_to_measure
 from mitl.annotators import kind_of, kinds
 from mitl.charts.drawing import Chart
 from mitl.charts.lines import line_chart
@@ -32,7 +32,7 @@ from mitl.training.trainer import known_loss
 def active_learning(
     parameters: ActiveParameters, *, options: Mapping[str, object] | None = None, progress: Progress = silent
 ) -> dict[str, Any]:
-    """Run the loop for every seed and score; return the figures (``figures_of``).
+    """Run the loop for every seed and way to choose; return the figures (``figures_of``).
 
     Nothing is written into the database. An interrupted run that is started again with the same arguments resumes
     after its last finished step, or epoch, and returns the same figures.
@@ -41,8 +41,8 @@ def active_learning(
         options: settings of the annotator by name, which win over those of the preset.
 
     Raises:
-        CounterpartError: for an unknown collection, kind, option or loss; a kind that does not learn, scores pair by
-            pair or has no embeddings to choose by; too few images, images without files, and no split to measure on.
+        CounterpartError: for an unknown collection, kind, option or loss; a kind that does not learn, is a
+            cross-encoder or has no scores to choose by; too few images, images without files, and no split to measure.
     """
     collection = Collection.objects.named(parameters.collection)
     check_device(parameters.device)
@@ -63,6 +63,7 @@ def active_learning(
         "images": len(lessons.images),
         "split": split,
         "positives": parameters.positives,
+        "unpaired": parameters.unpaired,
         "queries": {"i2t": len(set(measured.pairs[:, 0])), "t2i": len(set(measured.pairs[:, 1]))},
         **figures_of(runs, [start + number * step for number in range(parameters.steps + 1)], len(lessons.images)),
     }
@@ -75,7 +76,7 @@ def _annotator(parameters: ActiveParameters, options: Mapping[str, object]) -> A
     kind = kind_of(parameters.kind)
     if not kind.learns or kind.cross_encoder:
         fit = [name for name in kinds() if kind_of(name).learns and not kind_of(name).cross_encoder]
-        why = "score pair by pair, which has no embeddings to choose by" if kind.learns else "do not learn"
+        why = "score pair by pair, too slowly to choose by" if kind.learns else "do not learn"
         raise CounterpartError(f"Annotators of kind {parameters.kind} {why}; use one of {', '.join(fit)}.")
     preset = {name: value for name, value in PRESETS[parameters.preset].items() if name in kind.options}
     chosen = settings_from(parameters.kind, kind, {**preset, **options})
@@ -92,11 +93,12 @@ def _numbers(parameters: ActiveParameters, images: int) -> tuple[int, int]:
             f"{parameters.start}% at the start and {parameters.steps} steps of {parameters.step}% are more than all"
             f" {images} training images; pass fewer --steps."
         )
-    pairs = min(start, parameters.mini_batch or start)
-    if step < 1 or pairs <= parameters.top_k:
+    places, sizes = parameters.conditions
+    fewest = min([start, *(size for size in sizes if size)])
+    if step < 1 or fewest <= max(places):
         raise CounterpartError(
             f"{parameters.collection} has {images} training images with captions, too few: {start} at the start, {step}"
-            f" in a step, and hard negatives of --top-k {parameters.top_k} need {parameters.top_k + 1} pairs (also in a"
+            f" in a step, and hard negatives of --top-k {max(places)} need {max(places) + 1} pairs (also in a"
             " mini-batch). Import more images, or raise --start and --step."
         )
     return start, step
@@ -111,39 +113,42 @@ def _folder(described: list[Any]) -> Path:
 
 LEVEL = 0.95
 FIRST = tuple(f"{direction.value} R@1" for direction in Direction)
-SUM = "R@1-sum"
+SUMS = tuple(f"R@{k}-sum" for k in DEPTHS)
+FEW = 4  # ways, of which all differences are printed
 
 Runs = Mapping[int, Mapping[str, Sequence[Recalls]]]
-"""Seed → score → recalls at the start and after each step."""
+"""Seed → way to choose → recalls at the start and after each step."""
 Mean = dict[str, float | None]
 
 
 def figures_of(runs: Runs, paired: Sequence[int], images: int) -> dict[str, Any]:
     """Return means over the seeds and their 95% intervals (Student's t; None with one seed).
 
-    ``scores``: by score, the recalls of every step, and the ``R@1-sum`` over steps and directions (Jo et al., table
-    3). ``differences``: of that sum, by two scores, each seed's own: a seed's scores share their start. ``runs``: the
-    recalls of every seed, score and step. ``paired`` are the numbers of paired images at the start and after each step.
+    ``scores``: by way to choose, the recalls of every step and the share of hard negatives that it chose from, and
+    ``R@1-sum`` (5, 10) over steps and directions (Jo et al., tables 3, 4 and A2 to A4). ``differences``: of the first
+    sum, by two ways, each seed's own: a seed's ways share their start. ``runs``: the recalls of every seed, way and
+    step. ``paired`` are the numbers of pairs at the start and after each step.
     """
-    scores = list(next(iter(runs.values())))
-    sums = {score: np.array([_sum(run[score]) for run in runs.values()]) for score in scores}
+    ways = list(next(iter(runs.values())))
+    sums = {way: {name: [_sum(run[way], name) for run in runs.values()] for name in SUMS} for way in ways}
+    first = {way: np.array(found[SUMS[0]]) for way, found in sums.items()}
     return {
         "seeds": list(runs),
         "scores": {
-            score: {
+            way: {
                 "steps": [
-                    {"paired": n, "share": round(n / images, 4), **_means([run[score][at] for run in runs.values()])}
+                    {"paired": n, "share": round(n / images, 4), **_means([run[way][at] for run in runs.values()])}
                     for at, n in enumerate(paired)
                 ],
-                SUM: mean_of(sums[score]),
+                **{name: mean_of(values) for name, values in sums[way].items()},
             }
-            for score in scores
+            for way in ways
         },
-        "differences": {f"{one} - {other}": mean_of(sums[one] - sums[other]) for one, other in combinations(scores, 2)},
+        "differences": {f"{one} - {other}": mean_of(first[one] - first[other]) for one, other in combinations(ways, 2)},
         "runs": [
-            {"seed": seed, "score": score, "paired": n, **recalls}
+            {"seed": seed, "score": way, "paired": n, **recalls}
             for seed, run in runs.items()
-            for score, steps in run.items()
+            for way, steps in run.items()
             for n, recalls in zip(paired, steps, strict=True)
         ],
     }
@@ -160,32 +165,34 @@ def mean_of(values: Sequence[float] | np.ndarray) -> Mean:
 
 
 def table_of(figures: Mapping[str, Any]) -> str:
-    """Return the figures as text: R@1 of both directions by score and share of paired images, sums and differences."""
-    scores = figures["scores"]
-    steps = next(iter(scores.values()))["steps"]
-    width = max(len("paired"), *map(len, scores), *(len(pair) for pair in figures["differences"]))
+    """Return the figures as text: R@1 of both directions and hard negatives by way and share of pairs; sums."""
+    ways = figures["scores"]
+    steps = next(iter(ways.values()))["steps"]
+    differences = figures["differences"] if len(ways) <= FEW else {}
+    width = max(len("paired"), *map(len, ways), *map(len, differences))
     lines = [
         f"{figures['kind']} on {figures['collection']}: {counted(figures['images'], 'image')} to learn from, retrieval"
-        f" on the split {figures['split']}, {counted(len(figures['seeds']), 'seed')}. R@1 in percent:",
+        f" on the split {figures['split']}, {counted(len(figures['seeds']), 'seed')}. R@1 in percent; hard:",
+        f"percent of the unpaired {figures['unpaired']} that are a hard negative of a pair.",
         "",
-        "  ".join(["paired".ljust(width), "   ", *(f"{100 * step['share']:6.1f}%" for step in steps)]),
+        "  ".join(["paired".ljust(width), "    ", *(f"{100 * step['share']:6.1f}%" for step in steps)]),
     ]
-    for score, found in scores.items():
-        for name in FIRST:
-            cells = [f"{step[name]['mean']:7.2f}" for step in found["steps"]]
-            lines.append("  ".join([score.ljust(width), name.split()[0], *cells]))
-    lines += ["", f"{SUM}, over steps and directions:"]
-    lines += [f"{score.ljust(width)}  {_mean_text(found[SUM])}" for score, found in scores.items()]
-    lines += [f"{pair.ljust(width)}  {_mean_text(mean)}" for pair, mean in figures["differences"].items()]
-    return "\n".join(lines)
+    for way, found in ways.items():
+        for name in (*FIRST, HARD):
+            cells = [f"{step[name]['mean']:7.2f}" for step in found["steps"] if name in step]
+            lines += ["  ".join([way.ljust(width), name.split()[0].ljust(4), *cells])] if cells else []
+    lines += ["", f"{', '.join(SUMS)}, over steps and directions:"]
+    lines += ["  ".join([way.ljust(width), *(_mean_text(found[name]) for name in SUMS)]) for way, found in ways.items()]
+    lines += ["", *(f"{pair.ljust(width)}  {_mean_text(mean)}" for pair, mean in differences.items())]
+    return "\n".join(lines).rstrip()
 
 
 def chart_of(figures: Mapping[str, Any]) -> Chart:
     """Draw R@1 by the share of paired images, a line a score, with intervals."""
     return line_chart(
         f"Active learning: {figures['kind']} on {figures['collection']}",
-        f"Mean R@1 of {counted(len(figures['seeds']), 'seed')} with 95% intervals, as images chosen by a score get"
-        " captions.",
+        f"Mean R@1 of {counted(len(figures['seeds']), 'seed')} with 95% intervals, as chosen {figures['unpaired']} are"
+        " paired.",
         {
             direction.label: [
                 {
@@ -208,8 +215,10 @@ def chart_of(figures: Mapping[str, Any]) -> Chart:
     )
 
 
-def _sum(steps: Sequence[Recalls]) -> float:
-    return sum(recalls[name] for recalls in steps for name in FIRST)
+def _sum(steps: Sequence[Recalls], name: str) -> float:
+    return sum(
+        recalls[f"{direction.value} {name.removesuffix('-sum')}"] for recalls in steps for direction in Direction
+    )
 
 
 def _means(recalls: Sequence[Recalls]) -> dict[str, Mean]:

@@ -13,11 +13,12 @@ from mitl.management.commands.add_annotator import add_setting_option
 class Command(ActCommand):
     step = "papers"
     help = (
-        "Compare ways to choose the images that get captions next: what an annotator learns. At the start, some of "
-        "the training images are paired with a caption each. In every step an annotator is trained from scratch on "
-        "the paired images, retrieval is measured, and the images that a score chooses are paired. surplus and count:"
-        " hard negatives of the paired captions; core-set: far from all paired images; random. The database does not "
-        "change; the same seeds give the same figures; an interrupted run resumes."
+        "Compare ways to choose the images that get captions next (or captions that get images): what an annotator "
+        "learns. At the start, some of the training images are paired with a caption each. In every step an annotator "
+        "is trained from scratch on the pairs, retrieval is measured, and what a score chooses is paired. surplus and "
+        "count: hard negatives of the pairs; core-set: far from all paired ones, core-set-bags: by their regions; "
+        "random. Lists of --top-k and --mini-batch make a grid. The database does not change; the same seeds give the "
+        "same figures; an interrupted run resumes."
     )
     figures = True
     parameters = ActiveParameters

@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -7,9 +8,10 @@ import pytest
 from core.errors import CounterpartError
 from core.progress import silent
 from corpus.models import Match
+from counterpart_annotators.choosing import Round
 from little import LittleAnnotator, make_examples
 from mitl.active_learning.active_parameters import ActiveParameters
-from mitl.active_learning.active_steps import Scenario, one_caption_each, read_lessons, read_measured
+from mitl.active_learning.active_steps import HARD, Scenario, one_caption_each, read_lessons, read_measured
 from mitl.active_learning.experiments import active_learning, figures_of, mean_of, table_of
 from mitl.models import Annotator
 from tests.commands import figures_printed, output_of
@@ -64,17 +66,26 @@ def test_retrieval_is_measured_against_the_matches_of_a_source(colours):
     assert len(read_measured(colours, "test", "original").pairs) == 12
 
 
-def test_every_score_starts_alike_and_pairs_its_own_images(tmp_path, little):
-    chosen = {}
-    scenario = make_scenario(tmp_path, score=ALL)
-    choose = scenario._choose
-    scenario._choose = lambda score, paired, *rest: chosen.setdefault(
-        (score, len(paired)), choose(score, paired, *rest)
-    )
-    runs = scenario.run(SEED)
+@pytest.fixture
+def chosen(monkeypatch) -> dict[tuple[str, int], list[int]]:
+    """What was chosen, by way and number of pairs before."""
+    found = {}
+    choose = Round.chosen
+
+    def noted(state, ways, n, seed):
+        arrays = choose(state, ways, n, seed)
+        found.update({(way.name, len(state.paired)): arrays[f"chosen {way.name}"].tolist() for way in ways})
+        return arrays
+
+    monkeypatch.setattr(Round, "chosen", noted)
+    return found
+
+
+def test_every_score_starts_alike_and_pairs_its_own_images(tmp_path, little, chosen):
+    runs = make_scenario(tmp_path, score=ALL).run(SEED)
     assert list(runs) == list(ALL)
     assert all(len(recalls) == 4 for recalls in runs.values())
-    assert len({json.dumps(recalls[0]) for recalls in runs.values()}) == 1
+    assert len({json.dumps({**recalls[0], HARD: 0}) for recalls in runs.values()}) == 1
     assert sorted(chosen) == sorted((score, paired) for score in ALL for paired in (12, 14, 16))
     assert len({tuple(sorted(chosen[score, 12])) for score in ALL}) > 2
     for score in ALL:
@@ -113,16 +124,39 @@ def test_an_interrupted_run_keeps_its_steps_for_the_same_arguments_only(colours,
     assert first_step().startswith("training 1 of 4")
 
 
-def test_scores_refuse_annotators_that_do_not_compare_by_an_inner_product(tmp_path, little, monkeypatch):
-    monkeypatch.setattr(LittleAnnotator, "comparison", lambda self, *sides: lambda images, texts: images @ texts.T)
-    make_scenario(tmp_path / "random", score=("random",), steps=1).run(SEED)
-    with pytest.raises(CounterpartError, match="kind little"):
-        make_scenario(tmp_path / "core-set", score=("core-set",)).run(SEED)
+def test_scores_are_those_of_the_annotators_own_comparison(tmp_path, little, chosen, monkeypatch):
+    make_scenario(tmp_path / "products", score=("surplus",), steps=1).run(SEED)
+    usual = chosen.pop(("surplus", 12))
+    monkeypatch.setattr(LittleAnnotator, "comparison", lambda self, *sides: lambda images, texts: -images @ texts.T)
+    make_scenario(tmp_path / "opposite", score=("surplus",), steps=1).run(SEED)
+    assert chosen["surplus", 12] != usual
+
+
+def test_captions_that_wait_for_images_are_chosen_by_their_own_scores(tmp_path, little, chosen):
+    runs = [
+        make_scenario(tmp_path / side, unpaired=side, score=("surplus", "core-set"), steps=1).run(SEED)
+        for side in ("images", "captions")
+    ]
+    assert runs[0]["surplus"][0][HARD] != runs[1]["surplus"][0][HARD]
+    assert json.dumps({**runs[0]["surplus"][0], HARD: 0}) == json.dumps({**runs[1]["surplus"][0], HARD: 0})
+
+
+def test_a_grid_has_every_condition_of_hard_negatives_and_other_scores_once(tmp_path, little):
+    asked = {"score": ("surplus", "random"), "top_k": ("1", "5"), "mini_batch": ("none", "8"), "steps": 2}
+    runs = make_scenario(tmp_path, **asked).run(SEED)
+    assert list(runs) == [
+        *(f"surplus-{batch}-{top}" for batch in ("full", "mini-8") for top in ("top-1", "top-5")),
+        "random",
+    ]
+    shares = {way: [step.get(HARD) for step in steps] for way, steps in runs.items()}
+    assert shares["random"] == [None] * 3
+    assert all(len(found) == 3 and found[2] is None for found in shares.values())
+    assert shares["surplus-full-top-1"][0] < shares["surplus-full-top-5"][0]
 
 
 def test_embeddings_that_cannot_be_searched_are_explained(tmp_path, little, monkeypatch):
     monkeypatch.setattr(LittleAnnotator, "encode_captions", lambda self, captions: np.zeros((len(captions), 8), "f4"))
-    with pytest.raises(CounterpartError, match="After 12 images, .* zero"):
+    with pytest.raises(CounterpartError, match="After 12 pairs, .* zero"):
         make_scenario(tmp_path).run(SEED)
 
 
@@ -132,7 +166,7 @@ def test_means_have_student_s_interval():
 
 
 def recalls_of(first: float, second: float) -> dict[str, float]:
-    return {"i2t R@1": first, "t2i R@1": second, "rsum": 0}
+    return {f"{side} R@{k}": k * value for k in (1, 5, 10) for side, value in (("i2t", first), ("t2i", second))}
 
 
 def test_sums_are_over_steps_and_directions_and_differences_within_seeds():
@@ -142,6 +176,7 @@ def test_sums_are_over_steps_and_directions_and_differences_within_seeds():
     }
     figures = figures_of(runs, [3, 4], 10)
     assert figures["scores"]["surplus"]["R@1-sum"]["mean"] == (33 + 77) / 2
+    assert figures["scores"]["surplus"]["R@10-sum"]["mean"] == 10 * (33 + 77) / 2
     assert figures["scores"]["random"]["steps"][1]["i2t R@1"]["mean"] == 15
     assert figures["scores"]["random"]["steps"][1]["share"] == 0.4
     assert figures["differences"] == {"surplus - random": {"mean": 20, "low": 20, "high": 20}}
@@ -156,6 +191,8 @@ def test_the_command_prints_a_table_and_draws_a_chart(colours, little, tmp_path)
     assert "surplus - random" in printed
     assert "29.2%" in printed
     assert "paired images" in plot.read_text()
+    assert "R@1-sum, R@5-sum, R@10-sum" in printed
+    assert re.search(r"surplus +hard( +\d+\.\d\d){3}\n", printed)
     figures = figures_printed(*typed, "--option", "epochs=1")
     assert table_of(figures) in printed
     assert figures["options"]["epochs"] == 1
@@ -164,13 +201,14 @@ def test_the_command_prints_a_table_and_draws_a_chart(colours, little, tmp_path)
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"kind": "overlap"}, "kind overlap .*embedding, feedback, kcca, little"),
+        ({"kind": "overlap"}, "kind overlap .*embedding, feedback, imram, kcca, little"),
         ({"kind": "vilt"}, "kind vilt score pair by pair"),
         ({"kind": "nn", "score": ("random",)}, "kind nn"),
         ({"steps": 15}, "15 steps of 5%"),
         ({"step": 1}, "24 training images .*: 7 at the start, 0 in a step"),
-        ({"top_k": 7}, "--top-k 7 need 8 pairs"),
-        ({"top_k": 2, "mini_batch": 2}, "need 3 pairs"),
+        ({"top_k": ("1", "7")}, "--top-k 7 need 8 pairs"),
+        ({"top_k": ("2",), "mini_batch": ("none", "2")}, "need 3 pairs"),
+        ({"score": ("core-set-bags",)}, "core-set-bags needs several embeddings of an item"),
         ({"split": "train"}, "split train"),
     ],
 )
