@@ -12,5 +12,4 @@ urlpatterns = [
     path("<slug:channel>/<slug:environment>/session/<str:token>/", framed(session), name="session"),
     path("<slug:channel>/<slug:environment>/<str:token>/", framed_assignment(judging.task, finish=finish), name="task"),
     path("<slug:channel>/<slug:environment>/<str:token>/draft/", framed_assignment(judging.draft), name="draft"),
-    path("<slug:channel>/<slug:environment>/<str:token>/report/", framed_assignment(judging.report), name="report"),
 ]

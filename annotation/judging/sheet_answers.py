@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from django.http import QueryDict
 
@@ -45,16 +46,20 @@ def parse_answers(post: QueryDict, places: Places, task: Question) -> list[Answe
     return answers
 
 
-def parse_draft(post: QueryDict, places: Places, task: Question) -> tuple[list[Answer], list[int]]:
+def parse_draft(post: QueryDict, places: Places, task: Question) -> tuple[list[Answer], dict[int, datetime]]:
     """Read ``place`` and the fields of the screen that begins there: its answers, and the items whose answer was
-    undone. Raises CounterpartError as ``parse_answers`` does."""
+    undone, with the time. ``at``: when that was, in milliseconds since 1970; now, where it is not said.
+
+    Raises CounterpartError as ``parse_answers`` does."""
     start = parse_number(post.get("place", ""), "the pair")
     if start not in places or (start - 1) % task.group:
         raise CounterpartError(f"This HIT has no pair {start}; reload the page.")
+    said = whole_number(post.get("at", ""), below=10**14)
+    at = clock.now() if said is None else min(clock.now(), datetime.fromtimestamp(said / 1000, UTC))
     screen = [places[place] for place in range(start, start + task.group) if place in places]
-    answers = [answer for answer in parse_answers(post, places, task) if answer.item_id in screen]
+    answers = [replace(one, saved_at=at) for one in parse_answers(post, places, task) if one.item_id in screen]
     answered = {answer.item_id for answer in answers}
-    return answers, [item for item in screen if item not in answered]
+    return answers, {item: at for item in screen if item not in answered}
 
 
 def _level_of_unticked(post: QueryDict, screen: Sequence[int], task: Question) -> str:

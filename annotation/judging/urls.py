@@ -29,7 +29,6 @@ urlpatterns = [
     path("practice-picture/<str:token>/<int:place>/", by_link(qualification.practice_picture), name="practice_picture"),
     path("task/<str:token>/", by_assignment(views.task), name="task"),
     path("task/<str:token>/draft/", by_assignment(views.draft), name="draft"),
-    path("task/<str:token>/report/", by_assignment(views.report), name="report"),
     path("task/<str:token>/extend/", by_assignment(views.extend), name="extend"),
     path("task/<str:token>/return/", by_assignment(views.give_back), name="give_back"),
     path("task/<str:token>/receipt/", by_assignment(views.receipt), name="receipt"),

@@ -1,10 +1,11 @@
 """The pages of a HIT. They take its assignment, so that they serve it at whichever address it has."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from datetime import datetime
 
 from django.core.signing import BadSignature
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -35,12 +36,11 @@ from annotation.models import Assignment
 from annotation.people.admission import permit_of
 from annotation.people.workers import actor_of
 from annotation.review.appeals import work_again
-from annotation.work.answers import Answer, SeatLostError, items_in, places_among, places_of, save_draft
+from annotation.work.answers import Answer, SeatLostError, items_in, places_among, places_of, save_drafts
 from annotation.work.leases import extend_lease, return_assignment
 from annotation.work.reports import report_pair
 from annotation.work.submissions import items_of, submit_answers
 from core.errors import CounterpartError
-from core.text import counted
 from hits.models import Item, Seat
 from hits.task_types import task_type_of
 
@@ -74,29 +74,18 @@ def task(request: HttpRequest, assignment: Assignment, *, finish: Finish = to_re
 
 @require_POST
 def draft(request: HttpRequest, assignment: Assignment) -> HttpResponse:
-    """Save one pair's answer as a draft."""
+    """Save answers as drafts and store reports: one in each field ``saving``, written as a form, or the form itself.
+
+    Each is taken or refused by itself; ``errors`` says why, by their numbers in what was sent. Sending it again changes
+    nothing."""
+    forms = [QueryDict(one) for one in request.POST.getlist("saving")] or [request.POST]
     try:
-        places = places_of(assignment)
-        answers, undone = parse_draft(request.POST, places, task_type_of(assignment.hit.round))
-        save_draft(assignment, *believed(answers, elapsed_seconds(assignment)), undone=undone, places=places)
-    except CounterpartError as error:
-        return JsonResponse({"error": str(error)}, status=409 if isinstance(error, SeatLostError) else 422)
+        errors = _save(assignment, forms)
+    except SeatLostError as error:
+        return JsonResponse({"error": str(error)}, status=409)
     if _is_lost(assignment):
         return JsonResponse({"error": _(GIVEN_AWAY)}, status=409)
-    return JsonResponse({"saved": True})
-
-
-@require_POST
-def report(request: HttpRequest, assignment: Assignment) -> HttpResponse:
-    """Store what the worker says is wrong with one pair itself; sending it again changes nothing."""
-    try:
-        complaints = parse_reports(request.POST, places_of(assignment))
-        if len(complaints) != 1:
-            raise CounterpartError(f"Send one report of a pair of this HIT, not {counted(len(complaints), 'report')}.")
-        report_pair(assignment, complaints[0])
-    except CounterpartError as error:
-        return JsonResponse({"error": str(error)}, status=409 if isinstance(error, SeatLostError) else 422)
-    return JsonResponse({"saved": True})
+    return JsonResponse({"errors": errors}, status=422 if errors else 200)
 
 
 @require_POST
@@ -160,21 +149,39 @@ def _submit(request: HttpRequest, assignment: Assignment) -> str:
         seconds = parse_active_seconds(request.POST, answers, elapsed)
         submit_answers(assignment, answers=answers, active_seconds=seconds, items=items)
     except CounterpartError as error:
-        _keep(assignment, answers)
+        with suppress(CounterpartError):
+            save_drafts(assignment, answers)
         if isinstance(error, SeatLostError) and not assignment.is_claim:
             raise _lost(assignment) from error
         return str(error)
     return ""
 
 
-def _keep(assignment: Assignment, answers: list[Answer]) -> None:
-    """Keep what can be kept of answers that could not be submitted: all, or those that are well formed."""
-    try:
-        save_draft(assignment, *answers)
-    except CounterpartError:
-        for answer in answers:
-            with suppress(CounterpartError):
-                save_draft(assignment, answer)
+def _save(assignment: Assignment, forms: Sequence[QueryDict]) -> dict[int, str]:
+    """Save what the forms hold: the drafts together, the reports each. Returns why some are refused, by number."""
+    places = places_of(assignment)
+    answers: list[Answer] = []
+    undone: dict[int, datetime] = {}
+    number_of: dict[int, int] = {}
+    errors: dict[int, str] = {}
+    for number, form in enumerate(forms):
+        try:
+            complaints = parse_reports(form, places)
+            for complaint in complaints:
+                report_pair(assignment, complaint)
+            if not complaints:
+                given, taken_back = parse_draft(form, places, task_type_of(assignment.hit.round))
+                answers += given
+                undone |= taken_back
+                number_of |= {answer.item_id: number for answer in given}
+        except SeatLostError:
+            raise
+        except CounterpartError as error:
+            errors[number] = str(error)
+    if answers or undone:
+        refused = save_drafts(assignment, believed(answers, elapsed_seconds(assignment)), undone, places)
+        errors |= {number_of[item]: error for item, error in refused.items()}
+    return errors
 
 
 def _is_lost(assignment: Assignment) -> bool:

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
 from urllib.parse import quote, unquote
@@ -43,7 +43,7 @@ Places = Mapping[int, int]
 class Answer:
     """What a worker says of one item: a level 1-4 and, at levels 2 and 3 of a round that asks, the reasons; or
     NO_PICTURE, which frees them of the pair. ``text``: the sentence, where the answer is written.
-    ``saved_at``: when it was saved as a draft. ``seconds``: how long the pair was shown and in use, if known."""
+    ``saved_at``: when it was given, of a draft. ``seconds``: how long the pair was shown and in use, if known."""
 
     item_id: int
     level: int
@@ -224,27 +224,42 @@ def drafted_answers(assignment: Assignment) -> dict[int, Answer]:
     }
 
 
-def save_draft(
-    assignment: Assignment, *answers: Answer, undone: Iterable[int] = (), places: Places | None = None
-) -> None:
-    """Keep ``answers`` in place of their items' earlier drafts, and delete the drafts of the items ``undone``; reasons
-    may still be missing.
+def save_drafts(
+    assignment: Assignment,
+    answers: Sequence[Answer],
+    undone: Mapping[int, datetime] | None = None,
+    places: Places | None = None,
+) -> dict[int, str]:
+    """Keep ``answers`` in place of their items' earlier drafts, and delete the drafts of the items ``undone`` (with the
+    time), in one transaction; reasons may still be missing. What was given before the draft that is there changes
+    nothing, so that the order in which they arrive does not matter. Returns why answers are refused, by item.
 
-    Raises CounterpartError if an item is another HIT's or an answer is malformed, SeatLostError if the assignment was
-    submitted or given back.
+    Raises CounterpartError if an item is another HIT's, SeatLostError if the assignment was submitted or given back.
     """
-    undone = list(undone)
+    undone = undone or {}
     round = assignment.hit.round
+    task = task_type_of(round)
+    refused = {}
     with transaction.atomic():
         place_of = own_places(assignment, [*(answer.item_id for answer in answers), *undone], places)
+        times = {item: draft.saved_at for item, draft in drafted_answers(assignment).items()}
+        now = clock.now()
+        kept = {}
         for answer in answers:
-            place = place_of[answer.item_id]
-            task = task_type_of(round)
-            check_answer(answer, place=place, task=task, reasons=round.reasons, complete=False)
-        if answers:
-            put_drafts(assignment, answers)
-        if undone:
-            drafts_of(assignment).filter(item__in=undone).delete()
+            item, at = answer.item_id, answer.saved_at or now
+            try:
+                check_answer(answer, place=place_of[item], task=task, reasons=round.reasons, complete=False)
+            except CounterpartError as error:
+                refused[item] = str(error)
+            else:
+                if (times.get(item) or at) <= at:
+                    kept[item] = replace(answer, saved_at=at)
+                    times[item] = at
+        if kept:
+            put_drafts(assignment, [*kept.values()])
+        if gone := [item for item, at in undone.items() if (times.get(item) or at) <= at]:
+            drafts_of(assignment).filter(item__in=gone).delete()
+    return refused
 
 
 def put_drafts(assignment: Assignment, answers: Sequence[Answer]) -> None:
@@ -259,7 +274,7 @@ def put_drafts(assignment: Assignment, answers: Sequence[Answer]) -> None:
             wrong_way=answer.wrong_way,
             text=answer.text,
             seconds=answer.seconds,
-            saved_at=now,
+            saved_at=answer.saved_at or now,
         )
         for answer in answers
     ]

@@ -5,8 +5,11 @@ import { fill, gettext, ngettext } from "./words.js";
 const IDLE_AFTER = 60_000;
 const WARN_AT = [10, 5, 1];
 
-/** Show the minutes left in `element`, call `announce(text)` when few are left, and show `banner` for the last five. */
-export function showTimeLeft(element, banner, announce) {
+/**
+ * Show the minutes left in `element` and call `announce(text)` when few are left; for the last five show `banner`, and call `short()` at
+ * their start.
+ */
+export function showTimeLeft(element, banner, announce, short) {
   const end = performance.now() + Number(element.dataset.secondsLeft) * 1000;
   let last = null;
 
@@ -19,6 +22,7 @@ export function showTimeLeft(element, banner, announce) {
     banner.querySelector("p").textContent = minutes
       ? fill(ngettext("%(n)s minute is left for this HIT. Your answers are saved.", "%(n)s minutes are left for this HIT. Your answers are saved.", minutes), { n: minutes })
       : gettext("The time is up. You can still submit until another worker takes this HIT.");
+    if (minutes <= 5 && (last === null || last > 5)) short();
     if (last !== null && (WARN_AT.includes(minutes) || minutes === 0)) announce(element.textContent);
     last = minutes;
   }

@@ -195,8 +195,6 @@ export function keepAlone(pair, input) {
 
 /* Answers that are written: one sentence for a picture. The server checks the same. */
 
-const SAVE_AFTER = 800; // milliseconds without a key
-
 const fieldOf = (screen) => screen.querySelector("textarea.written");
 
 /** What is wrong with the sentence of a screen, in words; "" for a good one, for none, and where none is asked for. */
@@ -223,11 +221,10 @@ const isSame = (other, field) => other !== field && coreOf(other.value) === core
 const coreOf = (text) => text.toLowerCase().replace(/[^\p{L}\p{M}\p{N}]+/gu, " ").trim();
 
 /**
- * Let the sentences of a form be written: `written(screen)` at each key, `save(screen)` after a pause, `next()` at Enter.
+ * Let the sentences of a form be written: `written(screen)` at each key, `next()` at Enter.
  * Escape leaves the field, for the single keys.
  */
-export function letWrite(form, { written, save, next }) {
-  let waiting = null;
+export function letWrite(form, { written, next }) {
   const isOurs = (event) => event.target.matches("textarea.written");
   const screenOf = (event) => event.target.closest(".pair");
 
@@ -237,8 +234,6 @@ export function letWrite(form, { written, save, next }) {
     for (const radio of screen.querySelectorAll(".no-picture input")) radio.checked &&= !event.target.value.trim();
     if (!troubleOf(screen)) showTrouble(screen);
     written(screen);
-    clearTimeout(waiting);
-    waiting = setTimeout(() => save(screen), SAVE_AFTER);
   });
   form.addEventListener("change", (event) => {
     if (isOurs(event)) showTrouble(screenOf(event));

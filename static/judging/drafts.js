@@ -1,31 +1,36 @@
 /*
- * Autosave: one message at a time, so that a slow one never overwrites a newer answer; and the copy of answers and
- * reports on this device, one entry for each pair of one assignment, until the server has them.
+ * Answers and reports wait in this browser, one entry for each pair of one assignment, and are saved together: many
+ * answers in one request. docs/reliability.md says what this guards.
  */
 
 import { fill, gettext, ngettext } from "./words.js";
 
 const RETRY_AFTER = 3000;
+const TOGETHER_AFTER = 60_000; // milliseconds that an answer waits for others, at most
+const TOGETHER = 8; // so many are saved at once
+const HURRIED_AFTER = 1000; // where this browser keeps nothing, or the time of the HIT is almost up
+const LARGEST_KEPT_ALIVE = 60_000; // bytes; a browser takes 64 KiB of a page that closes
 const ANSWERS = "answers ";
 const WORK = "work "; // what else is kept of a HIT: seconds of work, and what may be undone
 const LIFE = 7 * 24 * 3600_000; // as long as a HIT's link opens
-// A save that was under way when the page closed may have reached the server after a newer answer was given.
-const MARGIN = 60_000;
+const MARGIN = 5000; // by which this device may misread the server's clock
 const REPORT = "report "; // and the place: the name of a report among what is kept
 
 export const reportName = (place) => REPORT + place;
 
 /**
- * Return { save(name, fields), keep(name, fields), forget(name), submit(form), close() }. `name` is the place of a screen, whose answer is saved, or
+ * Return { save(name, fields), saveNow(), hurry(), forget(name), submit(form), close() }. `name` is the place of a screen, whose answer is saved, or
  * reportName(place); `fields` are form fields by name. What the server has not confirmed stays in `copy`; `show(text, isTrouble)` reports progress,
  * `gone(text)` that the server takes no more answers of this HIT.
  */
-export function draftSaver({ draftUrl, reportUrl }, copy, { show, gone }) {
+export function draftSaver(draftUrl, copy, { show, gone }) {
   const waiting = new Map();
+  const underWay = new Set(); // fields that are being sent
+  let timer = null;
   let stopped = new AbortController();
-  let sending = false;
   let trouble = ""; // until a save succeeds
   const refused = new Map(); // errors of answers that the server does not take as they are, by name
+  let isHurried = false;
   let isOver = false; // submitted, given back or lost
 
   function report() {
@@ -34,64 +39,84 @@ export function draftSaver({ draftUrl, reportUrl }, copy, { show, gone }) {
     if (error) show(error, true);
     else if (waiting.size && (trouble || !navigator.onLine))
       show(`${gettext(navigator.onLine ? trouble : "offline")}: ${counted([...waiting.keys()])} ${where}`, true);
-    else show(waiting.size ? gettext("saving") : gettext("saved"), false);
+    else if (underWay.size) show(gettext("saving"), false);
+    else show(waiting.size ? where : gettext("saved"), false);
   }
 
-  async function sendOne(name, fields) {
-    const place = name.replace(REPORT, "");
-    const url = name === place ? draftUrl : reportUrl;
-    const body = new URLSearchParams({ place, ...fields });
-    const { signal } = stopped;
-    const response = await fetch(url, { method: "POST", body, keepalive: true, credentials: "omit", signal });
+  const unsent = () => [...waiting].filter(([, fields]) => !underWay.has(fields));
+
+  /** Send what waits, in one request. Return its errors by number, or why the server takes no more of this HIT. */
+  async function send(batch, signal) {
+    const body = new URLSearchParams(batch.map(([name, fields]) => ["saving", asForm(name, fields)]));
+    const keepalive = `${body}`.length < LARGEST_KEPT_ALIVE;
+    const response = await fetch(draftUrl, { method: "POST", body, keepalive, credentials: "omit", signal });
     // Read to the end, or a later abort would stop an answer that has arrived.
     const text = await response.text();
     if (response.status >= 500) throw new Error(`status ${response.status}`);
-    return { error: response.ok ? "" : errorIn(response, text), isGone: response.status === 409 };
+    const { errors, error } = readReply(response, text);
+    return { errors: errors ?? batch.map(() => error), whyGone: response.status === 409 ? error : "" };
   }
 
-  /** Return the error of a refused draft, or the sentence of the page that refuses the whole HIT. */
-  function errorIn(response, text) {
-    if (response.headers.get("Content-Type").includes("json")) return JSON.parse(text).error;
-    return new DOMParser().parseFromString(text, "text/html").querySelector("p.lead").textContent;
+  const asForm = (name, fields) => new URLSearchParams({ place: name.replace(REPORT, ""), at: copy.givenAt(name), ...fields });
+
+  /** Return what the server says of the drafts, or the sentence of the page that refuses the whole HIT. */
+  function readReply(response, text) {
+    if (response.headers.get("Content-Type").includes("json")) return JSON.parse(text);
+    return { error: new DOMParser().parseFromString(text, "text/html").querySelector("p.lead").textContent };
   }
 
-  /** Send what waits until nothing is left or the page submits. */
-  async function sendAll() {
-    sending = true;
-    while (waiting.size && !stopped.signal.aborted) {
-      const [name, fields] = waiting.entries().next().value;
-      try {
-        const { error, isGone } = await sendOne(name, fields);
-        trouble = "";
-        if (isGone) return close(error);
-        if (waiting.get(name) !== fields) continue; // it has changed meanwhile
-        waiting.delete(name);
-        if (error) refused.set(name, error);
-        else copy.drop(name);
-      } catch (failure) {
-        if (stopped.signal.aborted) break;
-        trouble = causeOf(failure);
-        report();
-        await pause();
-      }
+  /** Save what waits now. Answers given meanwhile wait for the next time; the server takes the newest, whichever comes first. */
+  async function saveNow() {
+    clearTimeout(timer);
+    timer = null;
+    const batch = unsent();
+    const { signal } = stopped;
+    if (!batch.length) return;
+    for (const [, fields] of batch) underWay.add(fields);
+    report();
+    try {
+      const { errors, whyGone } = await send(batch, signal);
+      if (signal.aborted) return;
+      trouble = "";
+      if (whyGone) return close(whyGone);
+      batch.forEach(([name, fields], number) => settle(name, fields, errors[number]));
+    } catch (failure) {
+      if (signal.aborted) return;
+      trouble = causeOf(failure);
+      clearTimeout(timer); // it is tried again sooner
+      timer = null;
+    } finally {
+      for (const [, fields] of batch) underWay.delete(fields);
+      if (!signal.aborted) saveSoon();
     }
-    sending = false;
+  }
+
+  function settle(name, fields, error) {
+    if (waiting.get(name) !== fields) return; // it has changed meanwhile
+    waiting.delete(name);
+    if (error) refused.set(name, error);
+    else copy.drop(name);
+  }
+
+  function saveSoon() {
+    const delay = trouble ? RETRY_AFTER : isHurried || !copy.isKept() ? HURRIED_AFTER : TOGETHER_AFTER;
+    if (!trouble && unsent().length >= TOGETHER) saveNow();
+    else if (waiting.size) timer ??= setTimeout(saveNow, delay);
     report();
   }
 
   function save(name, fields) {
     if (isOver) return;
-    keep(name, fields);
-    if (!sending) sendAll();
-  }
-
-  /** Keep an answer that still changes, to be saved soon. */
-  function keep(name, fields) {
-    if (isOver) return;
     waiting.set(name, fields);
     copy.put(name, fields);
     refused.delete(name);
-    report();
+    saveSoon();
+  }
+
+  /** From now on, save every answer soon. */
+  function hurry() {
+    isHurried = true;
+    saveNow();
   }
 
   /** Another tab has a newer answer, and saves it. */
@@ -105,36 +130,46 @@ export function draftSaver({ draftUrl, reportUrl }, copy, { show, gone }) {
     isOver = true;
     waiting.clear();
     copy.clear();
-    stopped.abort();
+    stop();
     if (why) gone(why);
   }
 
+  function stop() {
+    stopped.abort();
+    clearTimeout(timer);
+    timer = null;
+  }
+
   /**
-   * Store the whole form. Resolves to "" once the server answered, and the form then shows what it said; otherwise to
-   * the cause, "offline" or "not saved". Sending it again is harmless: the server takes it once. The draft under way is
-   * aborted first, as the server refuses drafts after the answers themselves.
+   * Store the whole form, with all that waits. Resolves to { cause: "" } once the server answered, and `isStored` if it
+   * has the answers; otherwise to the cause, "offline" or "not saved". Sending it again is harmless: the server takes it
+   * once. The drafts under way are aborted first, as the server refuses drafts after the answers themselves.
    */
   async function submit(form) {
-    stopped.abort();
+    stop();
     try {
       const body = new URLSearchParams(new FormData(form));
       const options = { method: "POST", body, credentials: "omit", redirect: "manual" };
       const response = await fetch(form.action, options);
       await response.text();
       if (response.status >= 500) throw new Error(`status ${response.status}`);
-      if (response.ok || response.type === "opaqueredirect" || response.status === 409) close();
-      return "";
+      const isStored = response.type === "opaqueredirect";
+      if (response.ok || isStored || response.status === 409) close();
+      return { cause: "", isStored };
     } catch (failure) {
       trouble = causeOf(failure);
       stopped = new AbortController();
-      if (!sending) sendAll();
-      report();
-      return trouble;
+      saveSoon();
+      return { cause: trouble };
     }
   }
 
-  for (const kind of ["online", "offline"]) addEventListener(kind, () => waiting.size && report());
-  return { save, keep, forget, submit, close };
+  // Leaving the page hides it: another tab, another program, the lock of a phone.
+  document.addEventListener("visibilitychange", () => document.hidden && saveNow());
+  addEventListener("pagehide", saveNow);
+  addEventListener("online", saveNow);
+  addEventListener("offline", () => waiting.size && report());
+  return { save, saveNow, hurry, forget, submit, close };
 }
 
 /** Count what waits: "2 answers, 1 report". */
@@ -149,14 +184,16 @@ function counted(names) {
 }
 
 /**
- * Have `saver` store the whole form and let the browser send it, while that `isWanted()`: again each time that the server could not be reached
- * or failed (`failed(cause)` is called then), and after a reload. Return whether the form was sent.
+ * Have `saver` store the whole form and go to the page that follows, while that `isWanted()`: again each time that the server could not be
+ * reached or failed (`failed(cause)` is called then), and after a reload. Return whether the form was sent.
  */
 export async function submitAgain(form, saver, copy, { isWanted, failed }) {
   while (isWanted()) {
-    const cause = await saver.submit(form);
+    const { cause, isStored } = await saver.submit(form);
     if (!cause) {
-      form.submit();
+      // A platform's next page, and what is wrong with the answers, are the server's answer to the form itself.
+      if (isStored && form.dataset.receiptUrl) location.assign(form.dataset.receiptUrl);
+      else form.submit();
       return true;
     }
     copy.remember("submitted", true);
@@ -196,7 +233,12 @@ export function deviceCopy(key, serverNow) {
   }
 
   return {
-    put: (one, answer) => update((entries) => (entries[one] = { answer, at: (ours[one] = Date.now()) })),
+    put(one, answer) {
+      ours[one] = Math.max(Date.now(), (ours[one] ?? 0) + 1); // later than before, also where the clock was put back
+      update((entries) => (entries[one] = { answer, at: ours[one] }));
+    },
+    /** When this page has put it, by the server's clock. */
+    givenAt: (one) => Math.round(ours[one] + ahead),
     /** Remove what this page has put, not what another tab put later. */
     drop: (one) => update((entries) => entries[one]?.at === ours[one] && delete entries[one]),
     clear: () => [name, work].forEach(remove),

@@ -24,12 +24,11 @@ if (new URL(form.action).pathname !== location.pathname) history.replaceState(nu
 byId("help-button").hidden = false;
 
 const announce = (text) => (byId("announce").textContent = text);
-const { draftUrl, reportUrl, copy: copyKey, now, whyUrl } = form.dataset;
+const { draftUrl, copy: copyKey, now, whyUrl } = form.dataset;
 const copy = draftUrl ? deviceCopy(copyKey, Number(now)) : null;
 const done = copy?.remembered("done") ?? []; // what can be undone: the place of a pair and its answer before
-const saver = draftUrl && draftSaver({ draftUrl, reportUrl }, copy, { show: showSaved, gone: showGone }); // a test saves nothing
+const saver = draftUrl && draftSaver(draftUrl, copy, { show: showSaved, gone: showGone }); // a test saves nothing
 const save = (pair, answer) => saver?.save(pair.dataset.place, { ...answer, ...secondsOn(form, pair) });
-const keep = (pair, answer) => saver?.keep(pair.dataset.place, { ...answer, ...secondsOn(form, pair) });
 const deck = layDeck(
   pairs,
   {
@@ -76,6 +75,7 @@ function restore() {
     answers.set(pair, readAnswer(pair));
     save(pair, kept);
   }
+  saver.saveNow();
 }
 
 /** Show what was answered in another tab of this browser, which saves it. */
@@ -210,10 +210,9 @@ async function submit(event) {
 
 letWrite(form, {
   written: (pair) => {
-    keep(pair, readAnswer(pair));
+    save(pair, readAnswer(pair));
     deck.refresh();
   },
-  save: (pair) => save(pair, readAnswer(pair)),
   next: advance,
 });
 onKeysIn(form, "input", { Enter: () => deck.show(deck.at() + 1) });
@@ -276,7 +275,7 @@ listenToSwipes(form, deck.pair, (by) => deck.show(deck.at() + by));
 watchPictures(pairs, (pair) => {
   for (const field of pair.querySelectorAll("textarea.written")) field.readOnly = isPictureMissing(pair);
 });
-if (byId("time")) showTimeLeft(byId("time"), byId("time-short"), announce);
+if (byId("time")) showTimeLeft(byId("time"), byId("time-short"), announce, () => saver?.hurry());
 
 const unanswered = pairs.findIndex((pair) => !isFinished(pair));
 const writes = form.querySelector("textarea.written") !== null; // who writes can begin at once

@@ -8,7 +8,7 @@ from django.urls import reverse
 from annotation.judging.links import address_of_pictures, assignment_token, form_token, worker_token
 from annotation.models import Admission, Assignment, Draft, Judgment, Worker
 from annotation.people.consent import current_sheet
-from annotation.work.answers import places_of, save_draft
+from annotation.work.answers import places_of, save_drafts
 from annotation.work.leases import expire_leases, lease_seat
 from annotation.work.submissions import Answer
 from hits.models import Control, Item, Round, Seat
@@ -26,7 +26,7 @@ def lost(made: Round, *, drafts: int = 1) -> Assignment:
     """A lease that ran out after ``drafts`` answers and whose HIT another worker was given."""
     late = leased(made, minutes=-1)
     for answer in right_answers(late)[:drafts]:
-        save_draft(late, answer)
+        save_drafts(late, [answer])
     expire_leases()
     assert lease_seat(made, worker=make_worker())
     late.refresh_from_db()

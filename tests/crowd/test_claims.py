@@ -65,7 +65,7 @@ def test_a_rehearsal_is_not_throttled_though_one_computer_plays_its_workers(stra
 def test_claims_that_were_never_confirmed_go_when_the_posting_is_settled(stranger, posting):
     sheet = enter(stranger, posting)
     stranger.post(sheet + "draft/", {"place": "1", "level-1": "1"})
-    stranger.post(sheet + "report/", {"place": "1", "problem-1": "text"})
+    stranger.post(sheet + "draft/", {"place": "1", "problem-1": "text"})
     assert purge_claims() == 0
     Posting.objects.update(settled_at=timezone.now())
     assert purge_claims() == 1

@@ -32,7 +32,7 @@ def pages_of(client: Client, posting: Posting) -> dict:
         "arrival": first,
         "sheet": client.get(first.url),
         "draft": client.post(first.url + "draft/", {"place": "1", "level-1": "1"}),
-        "report": client.post(first.url + "report/", {"place": "1", "problem-1": "text"}),
+        "report": client.post(first.url + "draft/", {"place": "1", "problem-1": "text"}),
         "incomplete": client.post(first.url, {"level-1": "1"}),
         "saved": client.post(first.url, form_of(posting)),
         "revisit": client.get(first.url),
@@ -79,8 +79,8 @@ def test_no_worker_id_is_logged(stranger, posting, caplog):
 
 @pytest.mark.parametrize("token", ["x", "W10:1x:forged"])
 def test_a_forged_token_opens_nothing(stranger, posting, token):
-    for path in ("", "draft/", "report/"):
-        method = stranger.post if path in ("draft/", "report/") else stranger.get
+    for path in ("", "draft/"):
+        method = stranger.post if path == "draft/" else stranger.get
         assert method(f"/judge/at/mturk/emulator/{token}/{path}").status_code == 404
 
 

@@ -180,12 +180,12 @@ def test_a_draft_that_the_server_reads_after_the_answers_is_not_reported_as_an_e
 ):
     """As on a loaded machine: the last draft is refused while the page with the platform's form is being made."""
     troubles, is_saved, is_refused = [], Event(), Event()
-    keep, finish = views.save_draft, crowd_views.finish
+    keep, finish = views.save_drafts, crowd_views.finish
 
-    def keep_late(*given, **more) -> None:
+    def keep_late(*given):
         is_saved.wait(10)
         try:
-            keep(*given, **more)
+            return keep(*given)
         finally:
             is_refused.set()
 
@@ -195,12 +195,13 @@ def test_a_draft_that_the_server_reads_after_the_answers_is_not_reported_as_an_e
         sleep(0.5)
         return finish(*given, **more)
 
-    monkeypatch.setattr(views, "save_draft", keep_late)
+    monkeypatch.setattr(views, "save_drafts", keep_late)
     monkeypatch.setattr(crowd_views, "finish", finish_late)
     page = open_frame(posting)
     for event in ("console", "pageerror"):
         page.on(event, lambda message: troubles.append(str(getattr(message, "text", message))))
     press(page, "1111")
+    page.frame("work").evaluate("dispatchEvent(new Event('pagehide'))")
     submit(page)
     taken(page)
     assert (troubles, site.taken[0][1]["answers"]) == ([], "1.1.1.1")

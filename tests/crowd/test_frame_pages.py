@@ -101,7 +101,7 @@ def test_a_platform_that_is_not_to_be_used_here_leads_nowhere(stranger, posting,
 
 def test_drafts_are_kept_and_shown_again(stranger, posting):
     url = enter(stranger, posting)
-    assert stranger.post(url + "draft/", {"place": "2", "level-2": "3"}).json() == {"saved": True}
+    assert stranger.post(url + "draft/", {"place": "2", "level-2": "3"}).json() == {"errors": {}}
     again = stranger.get(enter(stranger, posting)).text
     assert re.findall(r'name="(level-\d)" value="(\d)"[^>]* checked', again) == [("level-2", "3")]
     stranger.post(url + "draft/", {"place": "2"})
@@ -223,8 +223,8 @@ def test_what_the_platform_confirmed_without_our_save_takes_no_answers_any_more(
 
 def test_a_visitors_report_is_stored_at_once_and_refused_once_the_answers_are_saved(stranger, posting):
     sheet = enter(stranger, posting)
-    assert stranger.post(sheet + "report/", {"place": "2", "problem-2": "picture"}).json() == {"saved": True}
+    assert stranger.post(sheet + "draft/", {"place": "2", "problem-2": "picture"}).json() == {"errors": {}}
     assert "You reported this:" in stranger.get(sheet).text
     stranger.post(sheet, form_of(posting))
-    assert stranger.post(sheet + "report/", {"place": "3", "problem-3": "picture"}).status_code == 409
+    assert stranger.post(sheet + "draft/", {"place": "3", "problem-3": "picture"}).status_code == 409
     assert Report.objects.get().worker == Assignment.objects.get().worker

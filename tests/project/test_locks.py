@@ -18,7 +18,7 @@ from annotation.people.admission import join_round
 from annotation.people.workers import exclude, readmit
 from annotation.review.appeals import answer_appeal, ask_for_pay
 from annotation.review.decisions import decide
-from annotation.work.answers import save_draft
+from annotation.work.answers import save_drafts
 from annotation.work.grading import accept
 from annotation.work.leases import bind_seat, lease_seat
 from annotation.work.submissions import submit_answers
@@ -57,7 +57,7 @@ in_transaction = transaction.atomic
 def test_drafts_and_submissions_lock_the_assignment(platform):
     claim = claimed()
     answers = right_answers(claim)
-    assert locked_by(lambda: save_draft(claim, answers[0])) == {Assignment}
+    assert locked_by(lambda: save_drafts(claim, [answers[0]])) == {Assignment}
     assert locked_by(lambda: submit_answers(claim, answers=answers, active_seconds=1)) == {Assignment}
     confirm(claim)
     assert locked_in_order(lambda: take_in(claim.pk)) == [Worker, Round, Assignment, Seat]

@@ -12,7 +12,7 @@ from annotation.work.submissions import submit_answers
 from corpus.models import Caption
 from hits.models import Round
 from tests.annotation.answering import address, home_of, levels_by_place, right_answers, shown
-from tests.annotation.judging.browsing import at, join, saved, send, stored, submit, tab_to, take
+from tests.annotation.judging.browsing import at, join, look_away, saved, send, stored, submit, tab_to, take
 from tests.annotation.task_types.rounds import open_round
 from tests.browser import accessible, barriers_in_light_and_dark, go_offline, press
 from tests.factories import make_round, make_worker
@@ -84,7 +84,7 @@ def test_what_is_missing_is_marked_and_submitting_leads_there(page, made):
     assert Judgment.objects.count() == 0
 
 
-def test_who_lost_the_hit_to_another_worker_hears_it_at_the_next_answer_and_can_ask_for_pay(page, made):
+def test_who_lost_the_hit_to_another_worker_hears_it_at_the_next_save_and_can_ask_for_pay(page, made):
     take(page, made)
     press(page, "11")
     saved(page)
@@ -92,6 +92,7 @@ def test_who_lost_the_hit_to_another_worker_hears_it_at_the_next_answer_and_can_
     expire_leases()
     lease_seat(made, worker=make_worker())
     press(page, "1")
+    look_away(page)
     expect(page.get_by_role("alert")).to_contain_text("another worker took")
     page.get_by_role("link", name="Go to your page").click()
     page.get_by_label("Did you do the work?").fill("I had finished it.")
@@ -204,8 +205,9 @@ def test_a_report_made_offline_is_kept_and_sent_when_the_page_opens_again(page, 
 
 def test_a_report_that_was_not_sent_goes_with_the_answers(page, made):
     take(page, made)
-    page.route("**/report/", lambda route: route.fulfill(status=503, body="busy"))
+    page.route("**/draft/", lambda route: route.fulfill(status=503, body="busy"))
     send_report(page)
+    look_away(page)
     expect(page.locator("#saved")).to_have_text("not saved: 1 report kept on this device")
     press(page, "1234")
     submit(page)

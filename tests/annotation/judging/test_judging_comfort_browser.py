@@ -14,7 +14,7 @@ from annotation.models import Assignment, Draft, Judgment, Report
 from corpus.models import Image
 from hits.models import Round
 from tests.annotation.answering import levels_by_place
-from tests.annotation.judging.browsing import at, saved, show, stored, take
+from tests.annotation.judging.browsing import at, look_away, saved, show, stored, take
 from tests.annotation.task_types.rounds import open_round
 from tests.browser import accessible, press
 from tests.factories import picture
@@ -351,7 +351,7 @@ def test_a_whole_hit_is_judged_and_submitted_with_a_touch_a_pair_and_one_more(ph
     assert stored() == dict.fromkeys(range(1, 5), 4)
 
 
-def test_of_two_tabs_one_submits_and_the_other_says_so_at_its_next_answer(page: Page, made):
+def test_of_two_tabs_one_submits_and_the_other_says_so_at_its_next_save(page: Page, made):
     take(page, made)
     other = page.context.new_page()
     other.goto(page.url)
@@ -359,6 +359,7 @@ def test_of_two_tabs_one_submits_and_the_other_says_so_at_its_next_answer(page: 
     page.keyboard.press("Enter")
     page.wait_for_url("**/receipt/")
     press(other, "2")
+    look_away(other)
     expect(other.get_by_role("heading", name="no longer saved")).to_be_visible()
     assert set(Judgment.objects.values_list("level", flat=True)) == {1}
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from annotation.judging.links import MAX_BODY
 from annotation.models import Assignment, Draft, Judgment, Worker
 from annotation.people.workers import exclude
-from annotation.work.answers import Answer, places_of, save_draft
+from annotation.work.answers import Answer, places_of, save_drafts
 from annotation.work.leases import expire_leases, lease_seat
 from annotation.work.submissions import submit_answers
 from crowd.posting.publication import close_round
@@ -55,7 +55,7 @@ def test_a_round_keeps_the_wording_that_it_was_packed_with(stranger, made):
 
 
 def test_a_reload_shows_the_drafts(stranger, assignment):
-    save_draft(assignment, Answer(shown(assignment)[1].pk, 3))
+    save_drafts(assignment, [Answer(shown(assignment)[1].pk, 3)])
     page = stranger.get(address("task", assignment)).text
     assert re.findall(r'name="(level-\d)" value="(\d)"[^>]* checked', page) == [("level-2", "3")]
 
@@ -128,7 +128,7 @@ def test_a_lost_lease_says_so_and_keeps_the_answers(stranger, made):
 def late_with_answers(made: Round) -> Assignment:
     """A HIT with an answer whose time ran out and whose seat is open."""
     late = leased(made, minutes=-1)
-    save_draft(late, right_answers(late)[0])
+    save_drafts(late, [right_answers(late)[0]])
     assert expire_leases() == 1
     return late
 
@@ -169,7 +169,7 @@ def test_a_draft_of_a_hit_that_another_worker_was_given_says_so(stranger, made):
 def test_a_draft_of_a_lease_that_ran_out_is_saved_while_its_seat_is_open(stranger, made):
     late = leased(made, minutes=-1)
     expire_leases()
-    assert stranger.post(address("draft", late), {"place": "2", "level-2": "4"}).json() == {"saved": True}
+    assert stranger.post(address("draft", late), {"place": "2", "level-2": "4"}).json() == {"errors": {}}
 
 
 def test_a_hit_and_its_receipt_lead_to_each_other(stranger, assignment):
@@ -181,7 +181,7 @@ def test_a_hit_and_its_receipt_lead_to_each_other(stranger, assignment):
 
 def test_a_draft_is_saved_by_place_and_undone_without_a_level(stranger, assignment):
     response = stranger.post(address("draft", assignment), {"place": "2", "level-2": "4"})
-    assert response.json() == {"saved": True}
+    assert response.json() == {"errors": {}}
     assert [(d.item, d.level) for d in Draft.objects.all()] == [(shown(assignment)[1], 4)]
     stranger.post(address("draft", assignment), {"place": "2", "level-2": ""})
     assert not Draft.objects.exists()
@@ -191,7 +191,7 @@ def test_a_malformed_draft_is_refused_in_one_line(stranger, assignment):
     for form in ({}, {"place": "9"}, {"place": "x"}, {"place": "1", "level-1": "8"}):
         response = stranger.post(address("draft", assignment), form)
         assert response.status_code == 422
-        assert "\n" not in response.json()["error"]
+        assert "\n" not in response.json()["errors"]["0"]
 
 
 def test_each_hit_has_a_copy_of_its_own_on_the_device_which_goes_with_it(stranger, made):

@@ -104,7 +104,7 @@ def test_a_text_that_was_not_asked_for_is_refused(caption_round):
 def test_a_draft_keeps_a_sentence_that_is_not_complete_and_is_shown_again(stranger, caption_round):
     assignment = leased(caption_round)
     saved = stranger.post(address("draft", assignment), {"place": 2, "text-2": "A do", "seconds-2": "0"})
-    assert (saved.json(), Draft.objects.get().text) == ({"saved": True}, "A do")
+    assert (saved.json(), Draft.objects.get().text) == ({"errors": {}}, "A do")
     assert ">A do</textarea>" in stranger.get(address("task", assignment)).text
 
 

@@ -82,7 +82,7 @@ def test_a_picture_of_which_nothing_was_said_keeps_the_form_out_and_its_answers_
 def test_a_draft_holds_the_whole_picture_and_undoing_it_leaves_nothing(stranger, box_round):
     assignment = leased(box_round)
     answer = stranger.post(address("draft", assignment), {"place": 11, "level-13": "1"})
-    assert answer.json() == {"saved": True}
+    assert answer.json() == {"errors": {}}
     places = places_of(assignment)
     levels = dict(Draft.objects.values_list("item", "level"))
     assert levels == {places[place]: 1 if place == 13 else 4 for place in range(11, 21)}

@@ -65,9 +65,9 @@ def test_the_sheet_shows_sentences_and_no_picture(stranger, checked):
 def test_a_picture_that_does_not_load_and_a_report_are_refused(stranger, checked):
     assignment = leased(checked)
     skipped = stranger.post(address("draft", assignment), {"place": 1, "level-1": "0"})
-    assert (skipped.status_code, "choose one of the 2 answers" in skipped.json()["error"]) == (422, True)
-    report = stranger.post(address("report", assignment), {"problem-1": "text"})
-    assert (report.status_code, "shows no pictures" in report.json()["error"]) == (422, True)
+    assert (skipped.status_code, "choose one of the 2 answers" in skipped.json()["errors"]["0"]) == (422, True)
+    report = stranger.post(address("draft", assignment), {"problem-1": "text"})
+    assert (report.status_code, "shows no pictures" in report.json()["errors"]["0"]) == (422, True)
     assert stranger.get(address("picture", assignment, 1)).status_code == 404
 
 

@@ -165,7 +165,7 @@ def test_a_sentence_that_was_reported_in_one_question_can_be_reported_in_another
             place for place, item in places_of(assignment).items() if item == hit.items.order_by("caption")[0].pk
         )
         assert "You reported this" not in stranger.get(address("task", assignment)).text
-        assert stranger.post(address("report", assignment), {f"problem-{place}": "text"}).json() == {"saved": True}
+        assert stranger.post(address("draft", assignment), {f"problem-{place}": "text"}).json() == {"errors": {}}
         assert stranger.get(address("task", assignment)).text.count("You reported this") == 1
     assert Report.objects.values("caption").distinct().count() == 1
     assert Report.objects.count() == 2

@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Assignment, Draft, Judgment
-from annotation.work.answers import REASONS, Answer, decode_answers, drafts_of, encode_answers, save_draft
+from annotation.work.answers import REASONS, Answer, decode_answers, drafts_of, encode_answers, save_drafts
 from annotation.work.leases import expire_leases, lease_seat, return_assignment
 from annotation.work.submissions import SeatLostError, mark_submitted, submit_answers
 from core.errors import CounterpartError
@@ -42,7 +42,7 @@ def assert_refused(assignment, answers, message):
 
 def test_every_answer_becomes_a_judgment_on_its_own_pair_and_clears_the_drafts(assignment):
     answers = right_answers(assignment, level=2)
-    save_draft(assignment, answers[0])
+    save_drafts(assignment, [answers[0]])
     submit(assignment, answers, seconds=77)
     assert Draft.objects.count() == 0
     stored = {(j.item_id, j.level, j.image_id, j.caption_id) for j in Judgment.objects.all()}
@@ -168,30 +168,30 @@ def first_item(assignment):
 
 def test_a_changed_answer_replaces_the_draft_which_may_come_without_its_reason(with_reasons):
     for level, reason in ((2, ""), (2, "wrong_way"), (3, "not_in_image"), (4, "")):
-        save_draft(with_reasons, Answer(first_item(with_reasons), level, reason))
+        save_drafts(with_reasons, [Answer(first_item(with_reasons), level, reason)])
         assert Draft.objects.values_list("level", "shortcoming").get() == (level, reason)
 
 
 def test_a_malformed_draft_is_refused(with_reasons):
     for answer in ((7, ""), (5, ""), (1, "grammar"), (2, "nonsense")):
-        with pytest.raises(CounterpartError, match="Pair \\d"):
-            save_draft(with_reasons, Answer(first_item(with_reasons), *answer))
+        refused = save_drafts(with_reasons, [Answer(first_item(with_reasons), *answer)])
+        assert "Pair " in refused[first_item(with_reasons)]
     assert Draft.objects.count() == 0
 
 
 @pytest.mark.parametrize("state", [State.RETURNED, State.SUBMITTED])
 def test_the_drafts_of_a_hit_that_is_over_are_kept_but_take_no_more(with_reasons, state):
-    save_draft(with_reasons, Answer(first_item(with_reasons), 1))
+    save_drafts(with_reasons, [Answer(first_item(with_reasons), 1)])
     Assignment.objects.update(state=state)
     with pytest.raises(SeatLostError):
-        save_draft(with_reasons, Answer(first_item(with_reasons), 2))
+        save_drafts(with_reasons, [Answer(first_item(with_reasons), 2)])
     assert Draft.objects.get().level == 1
 
 
 def test_drafts_wait_for_the_worker_who_gets_the_same_hit_again(db):
     made = make_round()
     late = leased(made, minutes=-1)
-    save_draft(late, right_answers(late, level=2)[0])
+    save_drafts(late, [right_answers(late, level=2)[0]])
     expire_leases()
     again = lease_seat(made, worker=late.worker)
     assert [draft.level for draft in drafts_of(again)] == [2]

@@ -8,7 +8,7 @@ from django.utils import timezone
 from annotation.models import Admission, Assignment
 from annotation.people.admission import join_round
 from annotation.work import leases as leasing
-from annotation.work.answers import save_draft
+from annotation.work.answers import save_drafts
 from annotation.work.leases import end_idle_leases, expire_leases, extend_lease, lease_seat, return_assignment
 from annotation.work.submissions import mark_submitted, submit_answers
 from core.errors import CounterpartError
@@ -223,7 +223,7 @@ def test_only_leases_of_workers_who_never_submitted_end(four_hits):
 
 def test_who_has_saved_answers_is_spared_unless_wanted(four_hits):
     begun = lease_seat(four_hits, worker=make_worker())
-    save_draft(begun, right_answers(begun)[0])
+    save_drafts(begun, [right_answers(begun)[0]])
     assert (end(four_hits), states(begun)) == (0, ["leased"])
     assert (end(four_hits, with_answers=True), states(begun)) == (1, ["expired"])
 

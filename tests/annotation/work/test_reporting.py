@@ -25,7 +25,7 @@ def two_seats(db) -> Round:
 
 def send(client: Client, assignment: Assignment, place: int = 2, problem: str = "picture", note: str = ""):
     fields = {"place": str(place), f"problem-{place}": problem, f"note-{place}": note}
-    return client.post(address("report", assignment), fields)
+    return client.post(address("draft", assignment), fields)
 
 
 def refused(assignment: Assignment, *said: str, item: int = 0) -> pytest.ExceptionInfo:
@@ -36,7 +36,7 @@ def refused(assignment: Assignment, *said: str, item: int = 0) -> pytest.Excepti
 
 
 def test_a_report_is_stored_with_its_pair_and_an_event(stranger, assignment):
-    assert send(stranger, assignment, 2, "other", " It is upside down. ").json() == {"saved": True}
+    assert send(stranger, assignment, 2, "other", " It is upside down. ").json() == {"errors": {}}
     report, item = Report.objects.get(), shown(assignment)[1]
     assert (report.worker, report.image, report.caption) == (assignment.worker, item.image, item.caption)
     assert (report.problem, report.note) == ("other", "It is upside down.")
@@ -47,7 +47,7 @@ def test_a_report_is_stored_with_its_pair_and_an_event(stranger, assignment):
 
 def test_a_worker_reports_a_pair_once_and_the_first_report_stays(stranger, assignment):
     send(stranger, assignment, 2, "picture")
-    assert send(stranger, assignment, 2, "text").json() == {"saved": True}
+    assert send(stranger, assignment, 2, "text").json() == {"errors": {}}
     assert list(Report.objects.values_list("problem", flat=True)) == ["picture"]
     assert Event.objects.filter(verb="reported").count() == 1
 
@@ -71,9 +71,9 @@ def test_an_invalid_report_is_refused(assignment):
     assert "another HIT" in str(refused(assignment, "text", item=other.pk).value)
 
 
-def test_a_request_holds_one_report_of_a_pair_of_the_hit(stranger, assignment):
-    for fields in ({}, {"problem-99": "text"}, {"problem-1": "text", "problem-2": "text"}):
-        response = stranger.post(address("report", assignment), fields)
+def test_a_report_of_a_pair_that_is_not_in_the_hit_is_refused(stranger, assignment):
+    for fields in ({}, {"problem-99": "text"}):
+        response = stranger.post(address("draft", assignment), fields)
         assert response.status_code == 422
         assert not Report.objects.exists()
 
@@ -122,8 +122,8 @@ def test_without_a_script_valid_reports_come_with_the_answers(stranger, assignme
 
 
 def test_only_the_link_of_the_hit_reports_its_pairs(stranger, assignment):
-    assert stranger.post("/judge/task/MQ:1x:forged/report/", {"problem-1": "text"}).status_code == 404
-    assert stranger.get(address("report", assignment)).status_code == 405
+    assert stranger.post("/judge/task/MQ:1x:forged/draft/", {"problem-1": "text"}).status_code == 404
+    assert stranger.get(address("draft", assignment)).status_code == 405
     assert send(Client(enforce_csrf_checks=True), assignment).status_code == 200
 
 
@@ -214,7 +214,7 @@ def test_the_vote_is_wanted_again_where_the_round_asks_for_further_votes(db):
 def test_the_page_takes_the_answer_keeps_it_as_a_draft_and_frees_the_worker(stranger, db):
     assignment = make_assignment(make_round().hits.get().seats.get())
     saved = stranger.post(address("draft", assignment), {"place": 1, "level-1": "0"})
-    assert saved.json() == {"saved": True}
+    assert saved.json() == {"errors": {}}
     assert 'value="0" checked' in stranger.get(address("task", assignment)).text
     levels = {"level-1": "0", "level-2": "2", "level-3": "2", "level-4": "2"}
     sent = stranger.post(address("task", assignment), levels)
