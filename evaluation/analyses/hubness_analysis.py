@@ -1,27 +1,42 @@
 """Hubness: items that occur in far too many lists (skewness of N_k, hs-sum and the largest hub per annotator)."""
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.progress import Progress
-from corpus.models import Caption, Image
+from corpus.models import Caption, Collection, Image
 from counterpart_topk.hubness import DEPTHS, k_occurrence, skewness
 from evaluation.analyses import Findings, shown, text_table
 from evaluation.compared_lists import ListsParameters
+from evaluation.step_recalls import compare_steps
 from mitl.charts.drawing import Chart
 from mitl.charts.lines import tail_chart
-from mitl.models import Direction
+from mitl.models import Annotator, Direction
 from mitl.search.store import NewestLists
 
 HELP = "How strongly hubs dominate the annotators' stored lists: skewness of N_k, hs-sum, the largest hub."
 DEEPEST = max(DEPTHS)
 
 
-def analyse(parameters: ListsParameters, *, progress: Progress) -> Findings:
-    """Measure the newest lists. Raises CounterpartError if they are missing or have fewer than ten entries."""
+@dataclass(frozen=True, kw_only=True)
+class HubnessParameters(ListsParameters):
+    steps: Annotated[
+        bool, "compare the re-rankings instead, by recall of the original pairs of the split test, tuned on val"
+    ] = False
+
+
+def analyse(parameters: HubnessParameters, *, progress: Progress) -> Findings:
+    """Measure the newest lists, or compare re-rankings (``compare_steps``).
+
+    Raises CounterpartError if lists are missing or have fewer than ten entries.
+    """
+    if parameters.steps:
+        annotators = Annotator.objects.all_named(parameters.annotators)
+        return compare_steps(Collection.objects.named(parameters.collection), annotators, progress)
     found = parameters.newest(DEEPEST)
     counts = _counts(found)
     by_name = _figures(found, counts)
@@ -34,18 +49,16 @@ Counts = dict[Direction, dict[int, dict[str, NDArray[np.int64]]]]
 
 def _counts(found: NewestLists) -> Counts:
     """Return direction → k → annotator → N_k of every item."""
-    counts: Counts = {}
-    for direction in found.directions:
-        places = found.places(direction)
-        n_items = len(found.gallery.ids_of_items(direction))
-        counts[direction] = {
+    return {
+        direction: {
             k: {
-                annotator.name: k_occurrence(lists[:, :k], n_items)
-                for annotator, lists in zip(found.annotators, places, strict=True)
+                annotator.name: k_occurrence(lists[:, :k], len(found.gallery.ids_of_items(direction)))
+                for annotator, lists in zip(found.annotators, found.places(direction), strict=True)
             }
             for k in DEPTHS
         }
-    return counts
+        for direction in found.directions
+    }
 
 
 def _figures(found: NewestLists, counts: Counts) -> dict[str, dict[str, Any]]:
@@ -60,9 +73,8 @@ def _figures(found: NewestLists, counts: Counts) -> dict[str, dict[str, Any]]:
             }
             for direction, by_depth in counts.items()
         }
-        both = len(directions) == len(Direction)
         total = sum(sum(one["skewness"].values()) for one in directions.values())
-        by_name[annotator.name] = {**directions, "hs_sum": total if both else None}
+        by_name[annotator.name] = {**directions, "hs_sum": total if len(directions) == len(Direction) else None}
     return by_name
 
 

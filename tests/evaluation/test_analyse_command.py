@@ -8,7 +8,10 @@ from scipy.stats import kendalltau, skew
 
 from corpus.models import Match, Sample
 from counterpart_statistics.rank_agreement import first_place_ranks, rank_correlations
-from mitl.models import Direction
+from counterpart_topk.hubness.step_tables import RELAXED, compare_methods
+from mitl.active_learning.active_steps import read_measured
+from mitl.annotators import load
+from mitl.models import Annotator, Direction
 from mitl.search.gallery import load_lists
 from tests.evaluation.analysing import analyse, table_of, written
 from tests.factories import make_annotator, make_collection, make_retrieval, make_sample
@@ -130,3 +133,31 @@ def test_uncertainty_that_grows_with_matches_has_a_tau_b_above_zero(unsure):
     assert [(level["positives"], level["uncertainty"]) for level in found["levels"]] == [(0, 5.5), (1, 0), (3, 11)]
     counts = [1, *[0] * 10, 3]
     assert found["tau_b"] == pytest.approx(kendalltau(range(12), counts).statistic)
+
+
+@pytest.fixture
+def halves(db):
+    """Twelve images are the split val, twelve the split test; captions name the image, and the second says less."""
+    zoo = make_collection(images=24, captions_each=2, split="test")
+    zoo.images.filter(pk__in=list(zoo.images.order_by("pk").values_list("pk", flat=True)[:12])).update(split="val")
+    make_annotator("words")
+    return zoo
+
+
+def test_hubness_compares_the_re_rankings_by_recall(halves, tmp_path):
+    rows = written(tmp_path, "hubness", "zoo", "--annotators", "words", "--steps")
+    methods = [row for row in rows if row["table"] == "methods"]
+    assert [row["method"] for row in methods] == ["NNS", "GM", "RGM", "IS", "CSLS", "IS+RGM", "CSLS+RGM"]
+    assert {(row["table"], row["split"]) for row in rows} == {("methods", "test"), ("by relaxation", "val")}
+    part = read_measured(halves, "test", "original")
+    scores = load(Annotator.objects.get(name="words")).scores(part.images, part.captions)
+    for row, one in zip(methods, compare_methods(scores, part.pairs), strict=True):
+        if one.method not in RELAXED:  # relaxations are chosen on val
+            assert [float(row[f"i2t R@{k}"]) for k in (1, 5, 10)] == pytest.approx(list(one.rows))
+            assert float(row["rsum"]) == pytest.approx(one.rsum)
+
+
+def test_re_rankings_need_a_split_to_compare_them_on(retrievals):
+    retrievals[0].collection.images.update(split="train")
+    with pytest.raises(CommandError, match="no images in the splits test and val"):
+        analyse("hubness", "zoo", "--annotators", "a", "--steps")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterpart_topk.hubness.reranking import Step, Steps, corrected, ranked, written
-from counterpart_topk.hubness.score_blocks import MEMORY, Blocks, Transposed
+from counterpart_topk.hubness.score_blocks import MEMORY, Blocks, Transposed, in_memory
 from counterpart_topk.progress import Progress, silent
 
 GRID: dict[str, dict[str, tuple[float, ...]]] = {
@@ -86,8 +86,8 @@ def choose(
     """
     if not len(positives) or not candidates:
         raise ValueError(f"Settings cannot be chosen with {len(positives)} positives, {len(candidates)} candidates.")
-    by_row = _FirstPlaces(blocks, positives, memory)
-    by_column = _FirstPlaces(Transposed(blocks), positives[:, ::-1], memory)
+    by_row = OneDirection(blocks, positives, memory)
+    by_column = OneDirection(Transposed(blocks), positives[:, ::-1], memory)
     trials = []
     for number, steps in enumerate(candidates, 1):
         trials.append(Trial(steps, by_row.recall(steps), by_column.recall(steps)))
@@ -95,24 +95,25 @@ def choose(
     return Choice(min(trials, key=lambda trial: (-trial.recall, len(trial.steps))), trials)
 
 
-class _FirstPlaces:
-    """R@1 of one direction under several re-rankings."""
+class OneDirection:
+    """Recall of one direction, in 0..1, under several re-rankings: of the rows that have a positive."""
 
-    def __init__(self, blocks: Blocks, positives: NDArray[np.int64], memory: int) -> None:
+    def __init__(self, blocks: Blocks, positives: NDArray[np.int64], memory: int = MEMORY) -> None:
         self._blocks = blocks
         self._memory = memory
         self._rows = np.unique(positives[:, 0])
         self._right = positives[:, 0] * blocks.shape[1] + positives[:, 1]
         self._corrected: tuple[Steps, Blocks] = ((), blocks)
 
-    def recall(self, steps: Steps) -> float:
+    def recall(self, steps: Steps, depth: int = 1) -> float:
+        """Return the share of rows with a positive among their first ``depth`` items."""
         scores = self._after(tuple(step for step in steps if step.name != "rgm"))
-        items, _ = ranked(scores, steps, 1, self._rows, memory=self._memory, progress=silent)
-        return float(np.isin(self._rows * self._blocks.shape[1] + items[:, 0], self._right).mean())
+        items, _ = ranked(scores, steps, depth, self._rows, memory=self._memory, progress=silent)
+        return float(np.isin(self._rows[:, None] * self._blocks.shape[1] + items, self._right).any(1).mean())
 
     def _after(self, corrections: Steps) -> Blocks:
         """Return the corrected scores, read again only where the last candidate's correction was another."""
         if self._corrected[0] != corrections:
             scores = corrected(self._blocks, corrections, memory=self._memory, progress=silent)
-            self._corrected = corrections, scores
+            self._corrected = corrections, in_memory(scores, self._memory)
         return self._corrected[1]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from counterpart_topk.hubness.score_blocks import MEMORY, Best, Blocks, Matrix, Scores, read, tiles
+from counterpart_topk.hubness.score_blocks import MEMORY, Best, Blocks, Matrix, Scores, read, tiles, whole
 from counterpart_topk.progress import Progress, silent
 
 DEPTHS = (1, 5, 10)
@@ -101,7 +101,7 @@ def inverted_softmax(similarity: ArrayLike, beta: float = BETA, leave_one_out: b
     """
     blocks = LogInvertedSoftmax(Matrix(similarity), beta, leave_one_out=leave_one_out)
     with np.errstate(over="ignore"):
-        return np.exp(_whole(blocks))
+        return np.exp(whole(blocks))
 
 
 def csls(similarity: ArrayLike, k: int = NEIGHBOURS) -> NDArray[np.float64]:
@@ -124,7 +124,7 @@ def csls(similarity: ArrayLike, k: int = NEIGHBOURS) -> NDArray[np.float64]:
     array([[ 0.  , -0.25],
            [-0.5 , -0.75]])
     """
-    return _whole(Csls(Matrix(similarity), k))
+    return whole(Csls(Matrix(similarity), k))
 
 
 class LogInvertedSoftmax:
@@ -225,7 +225,3 @@ def _log_sum(terms: NDArray[np.float64]) -> NDArray[np.float64]:
     with np.errstate(divide="ignore"):
         total: NDArray[np.float64] = anchor + np.log(np.exp(terms, out=terms).sum(0))
     return total
-
-
-def _whole(blocks: Blocks) -> NDArray[np.float64]:
-    return blocks.block(slice(0, blocks.shape[0]), slice(0, blocks.shape[1])).astype(np.float64, copy=False)

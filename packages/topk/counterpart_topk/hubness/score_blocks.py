@@ -133,6 +133,16 @@ def read(blocks: Blocks, rows: slice, columns: slice) -> Scores:
     return block
 
 
+def whole(blocks: Blocks) -> NDArray[np.float64]:
+    """Return all scores as one array (N, M)."""
+    return blocks.block(slice(0, blocks.shape[0]), slice(0, blocks.shape[1])).astype(np.float64, copy=False)
+
+
+def in_memory(blocks: Blocks, memory: int) -> Blocks:
+    """Return the same scores, computed once where all of them fit into ``memory`` bytes."""
+    return Matrix(whole(blocks)) if 8 * blocks.shape[0] * blocks.shape[1] <= memory else blocks
+
+
 BYTES_PER_PLACE = 16
 
 
