@@ -5,10 +5,11 @@ captions of a collection. The paper learns company from the British National Cor
 captions of an image, read as one text, are the wider company here.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -125,36 +126,35 @@ class Alignable(NamedTuple):
 
 
 def _alignable(training: Documents, n_words: int) -> Alignable:
-    nothing = np.empty(0, dtype=np.int64)
-    parts = [(nothing, nothing, nothing, nothing)]
-    longest = int(np.diff(training.sentences).max(initial=0)) + 1
-    started = 0
-    for source, target in _caption_pairs(training):
-        candidates = np.append(source, n_words)
-        lengths = len(source) * longest + len(target)
-        at = lengths * longest + np.arange(len(target))
-        parts.append(
-            (
-                np.tile(candidates, len(target)),
-                np.repeat(target, len(candidates)),
-                np.repeat(np.arange(started, started + len(target)), len(candidates)),
-                (at[:, None] * longest + np.arange(len(candidates))).ravel(),
-            )
-        )
-        started += len(target)
-    sources, targets, tokens, places = map(np.concatenate, zip(*parts, strict=True))
-    return Alignable(sources, targets, tokens, places, longest)
+    lengths = np.diff(training.sentences)
+    longest = int(lengths.max(initial=0)) + 1
+    document = training.document_of_sentence
+    words_of_document = np.bincount(document, lengths, len(training))[document]
+    captions_of_document = np.diff(training.documents)[document]
+    # Each word of a caption meets all words of the others of its document, and the empty word once with each.
+    meetings = int((lengths * (words_of_document - lengths + captions_of_document - 1)).sum())
+    found = np.empty((4, meetings), dtype=np.int64)
+    _fill(found, training.words, training.sentences, training.documents, n_words, longest)
+    return Alignable(*found, longest)
 
 
-def _caption_pairs(training: Documents) -> Iterator[tuple[Numbers, Numbers]]:
-    for start, stop in zip(training.documents, training.documents[1:], strict=False):
-        captions = [training.words[slice(*training.sentences[s : s + 2])] for s in range(start, stop)]
-        yield from (
-            (source, target)
-            for i, source in enumerate(captions)
-            for j, target in enumerate(captions)
-            if i != j and len(target)
-        )
+@njit(cache=True)
+def _fill(found, words, sentences, documents, empty, longest):
+    at = 0
+    token = 0
+    for d in range(len(documents) - 1):
+        for s in range(documents[d], documents[d + 1]):
+            n = sentences[s + 1] - sentences[s]
+            for t in range(documents[d], documents[d + 1]):
+                m = sentences[t + 1] - sentences[t]
+                for j in range(m if s != t else 0):
+                    for i in range(n + 1):
+                        found[0, at] = words[sentences[s] + i] if i < n else empty
+                        found[1, at] = words[sentences[t] + j]
+                        found[2, at] = token
+                        found[3, at] = ((n * longest + m) * longest + j) * longest + i
+                        at += 1
+                    token += 1
 
 
 def _cosines(vectors: sparse.csr_array) -> NDArray[np.float64]:
