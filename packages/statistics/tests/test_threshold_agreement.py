@@ -70,7 +70,7 @@ def test_detection_by_hand_with_thirds_that_are_a_little_short():
     assert (found.precision[0], found.recall[0], found.f1[0]) == pytest.approx((1 / 3, 1 / 2, 2 / 5))
 
 
-def test_where_nothing_is_found_there_is_no_precision():
+def test_where_nothing_is_found_precision_is_undefined():
     found = detection([0.1, 0.2], [4, 1], 0.5, [4])
     assert np.isnan(found.precision[0])
     assert (found.recall[0], found.f1[0]) == (0, 0)
