@@ -1,8 +1,8 @@
 """Candidates for the k best: found by scanning tiles of approximate scores, in compiled loops over raw score bits.
 
-A score is compared as its key: the bits of a float (16 for bfloat16, 32 for float32) as a signed integer, those of
-negative numbers flipped, so that keys are ordered like scores. Every query keeps a short buffer of candidates. When it
-is full, the k-th best key in it minus the query's margin becomes the threshold for further candidates.
+A score is compared as its key: a whole number, or the bits of a float (16 for bfloat16, 32 for float32) as a signed
+integer, those of negative numbers flipped, so that keys are ordered like scores. Every query keeps a short buffer of
+candidates. When it is full, the k-th best key in it minus the query's margin becomes the threshold for further ones.
 """
 
 from typing import NamedTuple
@@ -24,9 +24,10 @@ class Buffers(NamedTuple):
 
     ``thresholds`` (n,): the smallest key that may enter. ``entries`` (n, B), the first ``counts`` of a row in use: a
     candidate's key in the upper half, the complement of its place in the lower, so that entries are ordered by falling
-    score, then by rising place. A true member of the k best may score lower than the k-th best found, by at most
-    ``margins + relative * |score|``. With ``strict`` scores are final and margins zero: of equal scores the first k
-    stay, which are the right ones, since places come in ascending order.
+    score, then by rising place. Keys are the bits of scores where ``unit`` is 0; otherwise they count units. A true
+    member of the k best may score lower than the k-th best found, by at most ``margins + relative * |score|``. With
+    ``strict`` scores are final and margins zero: of equal scores the first k stay, which are the right ones, since
+    places come in ascending order.
     """
 
     thresholds: Keys
@@ -35,12 +36,20 @@ class Buffers(NamedTuple):
     margins: NDArray[np.float64]
     overflowed: NDArray[np.bool_]
     relative: float
+    unit: float
     strict: bool
     k: int
 
 
 def open_buffers(
-    margins: NDArray[np.float64], entries: NDArray[np.int64], k: int, key_type: type, *, relative: float, strict: bool
+    margins: NDArray[np.float64],
+    entries: NDArray[np.int64],
+    k: int,
+    key_type: type,
+    *,
+    relative: float,
+    unit: float,
+    strict: bool,
 ) -> Buffers:
     """Return empty buffers, one a margin, in the memory of ``entries`` (at least n, B)."""
     n = len(margins)
@@ -51,6 +60,7 @@ def open_buffers(
         margins=margins,
         overflowed=np.zeros(n, np.bool_),
         relative=relative,
+        unit=unit,
         strict=strict,
         k=k,
     )
@@ -78,13 +88,10 @@ def scan_rows(tile, at, first_column, rows):
     Columns are the places from ``first_column`` on.
     """
     for strip in prange((tile.shape[0] + ROWS - 1) // ROWS):
-        flags = np.zeros(STRIPE, np.bool_)
-        hits = np.empty(STRIPE + 1, np.int64)
-        for r in range(strip * ROWS, min(strip * ROWS + ROWS, tile.shape[0])):
-            _make_keys(tile[r])
-            if rows.thresholds[at + r] == np.iinfo(tile.dtype).min:
-                _start_row(tile[r], at + r, rows)
-            _scan_row(tile[r], at + r, first_column, rows, flags, hits)
+        part = tile[strip * ROWS : min(strip * ROWS + ROWS, tile.shape[0])]
+        for r in range(len(part)):
+            _make_keys(part[r])
+        scan_block_rows(part, tile.shape[1], at + strip * ROWS, first_column, rows)
 
 
 @njit(parallel=True, cache=True, nogil=True)
@@ -95,10 +102,41 @@ def scan_columns(tile, at, first_row, columns):
     """
     for stripe in prange((tile.shape[1] + STRIPE - 1) // STRIPE):
         first = stripe * STRIPE
-        stop = min(stripe * STRIPE + STRIPE, tile.shape[1])
-        if columns.thresholds[at + first] == np.iinfo(tile.dtype).min:
-            _start_stripe(tile[:, first:stop], at + first, columns)
-        _scan_stripe(tile, first, stop, at, first_row, columns)
+        scan_block_columns(tile, first, min(first + STRIPE, tile.shape[1]), at + first, first_row, columns)
+
+
+@njit(cache=True, nogil=True)
+def scan_block_rows(keys, width, at, first_column, rows):
+    """As ``scan_rows`` of keys, in one thread, and only of the first columns."""
+    flags = np.zeros(STRIPE, np.bool_)
+    hits = np.empty(STRIPE + 1, np.int64)
+    for r in range(len(keys)):
+        if rows.thresholds[at + r] == np.iinfo(keys.dtype).min:
+            _start_row(keys[r, :width], at + r, rows)
+        _scan_row(keys[r, :width], at + r, first_column, rows, flags, hits)
+
+
+@njit(cache=True, nogil=True)
+def scan_block_columns(keys, first, stop, at, first_row, columns):
+    """As ``scan_columns``, in one thread, and of at most STRIPE columns, which are queries from ``at`` on."""
+    if columns.thresholds[at] == np.iinfo(keys.dtype).min:
+        _start_stripe(keys[:, first:stop], at, columns)
+    thresholds = columns.thresholds[at : at + stop - first]
+    counts = columns.counts[at : at + stop - first]
+    entries = columns.entries[at : at + stop - first]
+    size = columns.entries.shape[1]
+    flags = np.zeros(STRIPE, np.bool_)
+    hits = np.empty(STRIPE + 1, np.int64)
+    for r in range(len(keys)):
+        row = keys[r, first:stop]
+        for c in range(len(row)):
+            flags[c] = row[c] >= thresholds[c]
+        for number in range(_set_flags(flags, len(row), hits)):
+            c = hits[number]
+            if counts[c] == size:
+                _make_room(at + c, columns)
+            entries[c, counts[c]] = _entry(row[c], first_row + r)
+            counts[c] += 1
 
 
 @njit(cache=True, nogil=True)
@@ -154,26 +192,6 @@ def _scan_row(keys, query, first_column, rows, flags, hits):
             entries[count] = _entry(part[c], first_column + first + c)
             count += 1
     rows.counts[query] = count
-
-
-@njit(cache=True, nogil=True)
-def _scan_stripe(tile, first, stop, at, first_row, columns):
-    thresholds = columns.thresholds[at + first : at + stop]
-    counts = columns.counts[at + first : at + stop]
-    entries = columns.entries[at + first : at + stop]
-    size = columns.entries.shape[1]
-    flags = np.zeros(STRIPE, np.bool_)
-    hits = np.empty(STRIPE + 1, np.int64)
-    for r in range(tile.shape[0]):
-        keys = tile[r, first:stop]
-        for c in range(len(keys)):
-            flags[c] = keys[c] >= thresholds[c]
-        for number in range(_set_flags(flags, len(keys), hits)):
-            c = hits[number]
-            if counts[c] == size:
-                _make_room(at + first + c, columns)
-            entries[c, counts[c]] = _entry(keys[c], first_row + r)
-            counts[c] += 1
 
 
 @njit(cache=True, nogil=True)
@@ -282,6 +300,8 @@ def _lowered(key, query, buffers):
     """Return the smallest key that a true member of the k best can have, if this is the k-th best key found."""
     if buffers.strict:
         return key
+    if buffers.unit:
+        return _reached(key * buffers.unit, query, buffers)
     whole = np.int32(key << _spare_bits(buffers))
     bits = np.empty(1, np.int32)
     bits[0] = whole ^ ((whole >> 31) & 0x7FFFFFFF)
@@ -298,6 +318,8 @@ def _reached(score, query, buffers):
 @njit(cache=True, nogil=True)
 def _key_of(score, buffers):
     """Return the key of a score, rounded down to the precision of keys."""
+    if buffers.unit:
+        return np.int64(np.floor(score / buffers.unit))
     nearest = np.empty(1, np.float32)
     nearest[0] = score
     bits = nearest.view(np.int32)[0]

@@ -77,7 +77,7 @@ class Bfloat16Products(TorchProducts):
         super().__init__(torch.bfloat16, torch.int16)
 
     def margins(self, queries: Side, items: Side) -> NDArray[np.float64]:
-        return _margins(queries, items, queries.bfloat16_losses, items.bfloat16_losses)
+        return rounding_margins(queries, items, queries.bfloat16_losses, items.bfloat16_losses)
 
 
 class Float32Products(TorchProducts):
@@ -91,7 +91,7 @@ class Float32Products(TorchProducts):
         super().__init__(torch.float32, torch.int32)
 
     def margins(self, queries: Side, items: Side) -> NDArray[np.float64]:
-        return _margins(queries, items, queries.float32_losses, items.float32_losses)
+        return rounding_margins(queries, items, queries.float32_losses, items.float32_losses)
 
 
 @contextmanager
@@ -112,7 +112,7 @@ def whole_operands() -> Iterator[None]:
         torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = halves
 
 
-def _margins(queries: Side, items: Side, query_losses: NDArray, item_losses: NDArray) -> NDArray[np.float64]:
+def rounding_margins(queries: Side, items: Side, query_losses: NDArray, item_losses: NDArray) -> NDArray[np.float64]:
     """With x = x' + r and y = y' + s, |xy - x'y'| <= |r||y| + |x'||s| (Cauchy-Schwarz), plus the rounding errors of the
     sum of x'y', and of the float64 sum that it is compared with. Both of two scores may be wrong by as much.
     """

@@ -149,7 +149,15 @@ class _Passing:
 
     def _open(self, margins: NDArray[np.float64], entries: NDArray[np.int64]) -> Buffers:
         tiles = self._tiles
-        return open_buffers(margins, entries, self._k, tiles.key_type, relative=tiles.relative, strict=tiles.strict)
+        return open_buffers(
+            margins,
+            entries,
+            self._k,
+            tiles.key_type,
+            relative=tiles.relative,
+            unit=tiles.unit,
+            strict=tiles.strict,
+        )
 
 
 def _begun(n_rows: int, n_columns: int, k: int, store: Store | None) -> tuple[Sweep, int]:

@@ -51,6 +51,10 @@ class Tiles(Protocol):
         """Relative error of rounding a score."""
 
     @property
+    def unit(self) -> float:
+        """The score that keys count in; 0 where they are the bits of scores."""
+
+    @property
     def shift(self) -> float:
         """Constant to add to all scores of tiles for the final ones."""
 
@@ -90,6 +94,7 @@ class ProductTiles:
 
     strict = False
     shift = 0.0
+    unit = 0.0
     largest = IN_CACHE
 
     def __init__(self, rows: Side, columns: Side, products: Products) -> None:
@@ -128,6 +133,7 @@ class ScoreTiles:
     key_type = np.int32
     relative = 0.0
     shift = 0.0
+    unit = 0.0
     strict = True
     largest = IN_CACHE
     bytes_a_vector = 0

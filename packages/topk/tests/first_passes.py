@@ -4,6 +4,7 @@ from functools import partial
 
 from counterpart_topk import accelerated, exact
 from counterpart_topk.accelerated import AcceleratedPass
+from counterpart_topk.integers import IntegerTiles, integers_work
 from counterpart_topk.products import Bfloat16Products, Float32Products
 from counterpart_topk.tiles import CentredTiles, ProductTiles
 
@@ -11,7 +12,7 @@ FIRST_PASSES = {
     "bfloat16": partial(ProductTiles, products=Bfloat16Products()),
     "float32": partial(ProductTiles, products=Float32Products()),
     "float16 on cpu": partial(AcceleratedPass, device="cpu"),  # the same code as on a GPU
-}
+} | ({"int16": IntegerTiles} if integers_work() else {})
 
 
 def take_first(name, monkeypatch):
