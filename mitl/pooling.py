@@ -1,9 +1,8 @@
 """Pools: the pairs of several annotators' top lists, joined, with the annotators that proposed them."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
 
 import numpy as np
 from django.db import IntegrityError, transaction
@@ -19,10 +18,10 @@ from core.text import check_name
 from corpus.matches import known_pairs
 from corpus.models import Caption, Collection, Sample
 from counterpart_annotators.words import UNLIKELY_BELOW, bleu_1
-from counterpart_statistics.pair_codes import pair_codes
+from counterpart_statistics.pair_proposals import Proposals, by_pair, flattened
 from mitl.models import Annotator, Direction, Pool, Proposal, Retrieval
 from mitl.overlaps import count_overlap
-from mitl.search.gallery import RankedLists, SearchGallery, load_lists, open_gallery
+from mitl.search.gallery import SearchGallery, load_lists, open_gallery
 from mitl.search.search_report import refuse_blind
 from mitl.search.store import newest_retrievals
 
@@ -38,17 +37,6 @@ SETTINGS = (
     "threshold",
     "beyond",
 )
-
-
-class _Proposals(NamedTuple):
-    """Proposals as columns."""
-
-    annotators: NDArray[np.int64]
-    directions: NDArray[np.str_]
-    images: NDArray[np.int64]
-    captions: NDArray[np.int64]
-    ranks: NDArray[np.int64]
-    scores: NDArray[np.floating]
 
 
 def pool_proposals(
@@ -111,7 +99,7 @@ def pool_proposals(
     parts = [part for part in _parts(retrievals, sample, directions, top_k, known, accept_blind) if len(part.images)]
     if not parts:
         raise _nothing_to_pool(sample, beyond)
-    proposals, wanted.n_pairs = _by_pair(_Proposals._make(map(np.concatenate, zip(*parts, strict=True))))
+    proposals, wanted.n_pairs = by_pair(Proposals._make(map(np.concatenate, zip(*parts, strict=True))))
     with _stored(wanted, proposals, retrievals, progress):
         record("pooled", wanted, actor=actor, proposals=wanted.n_proposals, pairs=wanted.n_pairs, seed=seed)
     return wanted
@@ -155,7 +143,7 @@ def prefilter_pool(name: str, *, pool: Pool, threshold: float = UNLIKELY_BELOW, 
     likely = _likely(proposals, threshold, progress)
     if not likely.any():
         raise CounterpartError(f"No pair of {pool} scores {threshold:g} or more; pass a lower --threshold.")
-    proposals = _Proposals._make(column[likely] for column in proposals)
+    proposals = Proposals._make(column[likely] for column in proposals)
     wanted.n_pairs = len(np.unique(np.stack([proposals.images, proposals.captions]), axis=1).T)
     with _stored(wanted, proposals, retrievals, progress):
         dropped = pool.n_pairs - wanted.n_pairs
@@ -198,7 +186,7 @@ def _same(existing: Pool, wanted: Pool, retrievals: list[Retrieval]) -> Pool:
 
 
 @contextmanager
-def _stored(pool: Pool, proposals: _Proposals, retrievals: list[Retrieval], progress: Progress) -> Iterator[None]:
+def _stored(pool: Pool, proposals: Proposals, retrievals: list[Retrieval], progress: Progress) -> Iterator[None]:
     """Store a pool with its proposals, and with what the caller records of it."""
     pool.n_proposals = len(proposals.images)
     columns: Columns = {
@@ -237,7 +225,7 @@ def _parts(
     top_k: int,
     known: NDArray[np.int64],
     accept_blind: bool,
-) -> Iterator[_Proposals]:
+) -> Iterator[Proposals]:
     for retrieval in retrievals:
         lists = load_lists(retrieval, sample)
         for direction in directions:
@@ -245,48 +233,38 @@ def _parts(
                 if not accept_blind:
                     refuse_blind(retrieval.annotator, direction, lists[direction])
                 ranked = lists[direction] if len(known) else lists[direction].top(top_k)
-                yield _flattened(retrieval.annotator_id, direction, ranked, top_k, known)
+                yield flattened(retrieval.annotator_id, direction.value, ranked, top_k, known)
 
 
-def _flattened(
-    annotator_id: int, direction: Direction, lists: RankedLists, top_k: int, known: NDArray[np.int64]
-) -> _Proposals:
-    """Turn the first ``top_k`` items of each list that are not ``known`` into proposals; short lists have fewer."""
-    queries = np.broadcast_to(lists.queries[:, None], lists.items.shape)
-    sides = (queries, lists.items) if direction == Direction.IMAGE_TO_CAPTION else (lists.items, queries)
-    new = (lists.items != 0) & ~np.isin(pair_codes(*sides), pair_codes(*known.T))
-    taken = new & (np.cumsum(new, axis=1) <= top_k)
-    ranks = np.broadcast_to(np.arange(1, lists.items.shape[1] + 1), lists.items.shape)[taken]
-    images, captions = (side[taken] for side in sides)
-    annotators = np.full(len(ranks), annotator_id)
-    directions = np.full(len(ranks), direction.value)
-    return _Proposals(annotators, directions, images, captions, ranks, lists.scores[taken])
-
-
-def _by_pair(proposals: _Proposals) -> tuple[_Proposals, int]:
-    """Sort by image and caption, so that the database's index of pairs grows at its end; count the distinct pairs."""
-    codes = pair_codes(proposals.images, proposals.captions)  # one number sorts faster than two
-    order = np.argsort(codes, kind="stable")
-    codes = codes[order]
-    n_pairs = 1 + int(np.count_nonzero(codes[1:] != codes[:-1]))
-    return _Proposals._make(column[order] for column in proposals), n_pairs
-
-
-def _proposals_of(pool: Pool) -> _Proposals:
+def _proposals_of(pool: Pool) -> Proposals:
     columns = ("annotator_id", "direction", "image_id", "caption_id", "rank", "score")
     rows = list(pool.proposals.order_by("image_id", "caption_id", "annotator_id", "direction").values_list(*columns))
-    return _Proposals._make(np.array(values) for values in zip(*rows, strict=True))
+    return Proposals._make(np.array(values) for values in zip(*rows, strict=True))
 
 
-def _likely(proposals: _Proposals, threshold: float, progress: Progress) -> NDArray[np.bool_]:
+def _likely(proposals: Proposals, threshold: float, progress: Progress) -> NDArray[np.bool_]:
     """Return which proposals to keep; each pair is compared once."""
     pairs, pair_of = np.unique(np.stack([proposals.images, proposals.captions], axis=1), axis=0, return_inverse=True)
+    found = caption_scores(pairs, bleu_1, progress=progress)
+    return np.asarray(~(found < threshold)[pair_of])  # an image without captions has no score
+
+
+def caption_scores(
+    pairs: NDArray[np.int64],
+    score: Callable[[str, list[str]], float],
+    part: slice = slice(None),
+    *,
+    progress: Progress = silent,
+) -> NDArray[np.float64]:
+    """Score the caption of each pair, as ids (n, 2), against a part of its image's captions, in the order of import.
+
+    (n,); NaN where the image has none in that part.
+    """
     own: dict[int, list[str]] = defaultdict(list)
-    for image, text in Caption.objects.filter(image__in=np.unique(pairs[:, 0]).tolist()).values_list("image", "text"):
+    theirs = Caption.objects.filter(image__in=np.unique(pairs[:, 0]).tolist()).order_by("pk")
+    for image, text in theirs.values_list("image", "text"):
         own[image].append(text)
     texts = Caption.objects.in_bulk(np.unique(pairs[:, 1]).tolist())
-    likely = [
-        not own[image] or bleu_1(texts[caption].text, own[image]) >= threshold
-        for image, caption in tracked(pairs.tolist(), "comparing captions", progress, total=len(pairs))
-    ]
-    return np.array(likely, dtype=bool)[pair_of]
+    each = tracked(pairs.tolist(), "comparing captions", progress, total=len(pairs))
+    found = [score(texts[caption].text, own[image][part]) if own[image][part] else np.nan for image, caption in each]
+    return np.array(found, dtype=float)

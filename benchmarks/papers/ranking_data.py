@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-THIRDS = (4, 11 / 3, 10 / 3, 3, 8 / 3, 7 / 3, 2)
-"""The thresholds of table 1 for the mean of three experts."""
 
 
 @dataclass(frozen=True)

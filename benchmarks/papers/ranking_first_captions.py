@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.papers.book import Item, Status
-from benchmarks.papers.ranking_data import THIRDS, Floats, markdown, read_flickr8k
+from benchmarks.papers.ranking_data import Floats, markdown, read_flickr8k
 from benchmarks.papers.ranking_systems import MAIN, SOURCE, TRAINING, compared, similarity_parts, texts
 from counterpart_annotators.classical.word_similarities import most_alike
 from counterpart_annotators.words import bleu_1, content_words, rouge_1, stem_of, words_of
+from counterpart_statistics.judged.overlap_rows import THIRDS
 from counterpart_statistics.significance import Compared, compared_means, cumulative_shares, stars
 
 BLOCK = 50  # images whose judged captions are compared at a time

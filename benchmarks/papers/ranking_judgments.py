@@ -17,7 +17,7 @@ from counterpart_statistics.threshold_agreement import detection, filtered, kapp
 LEVELS = (8 / 3, 3, 10 / 3, 11 / 3, 4)
 LEVEL_NAMES = ("2.67", "3.0", "3.33", "3.67", "4.0")
 TENTHS = np.arange(1, 11) / 10
-# Section 4.2.2: stems without stop words for ROUGE alone.
+# Words are read once each; otherwise these are those of counterpart_annotators.words.OVERLAPS.
 SCORES = {"BLEU": partial(bleu_1, words=cache(words_of)), "ROUGE": partial(rouge_1, words=cache(content_words))}
 SOURCE = "public: Flickr8k's captions and 5,822 pairs with three experts' scores"
 FIGURE_2 = (

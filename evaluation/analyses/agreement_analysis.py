@@ -14,8 +14,17 @@ from core.parameters import ConfidenceField, Option
 from core.progress import Progress
 from core.seeds import SeedField
 from corpus.models import Match
+from counterpart_annotators.words import OVERLAPS
 from counterpart_statistics.judged import MATCH, PAIR
-from counterpart_statistics.judged.agreement_rows import Bootstrap, Reference, Scale, between_workers, with_reference
+from counterpart_statistics.judged.agreement_rows import (
+    Bootstrap,
+    Reference,
+    Scale,
+    between_workers,
+    reference_of_annotator,
+    with_reference,
+)
+from counterpart_statistics.judged.overlap_rows import first_results, with_overlap
 from dataset.models import Review
 from dataset.versions.merging import MergeTerm, check_sources, parse_merge
 from evaluation.analyses import Findings, cells, interval_text, plain, shown, text_table
@@ -27,9 +36,9 @@ from hits.task_types.levels import LEVELS
 from mitl.charts.bars import interval_chart
 from mitl.charts.drawing import Chart
 from mitl.models import Annotator
+from mitl.pooling import caption_scores
 
 HELP = "How far workers agree with each other, with controls, reviewers, annotators and match sources."
-NEAREST = 0.25  # expected match weights from here on are nearer to 0.5 than to 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,9 +46,15 @@ class AgreementParameters(AnswersParameters):
     others: Annotated[
         tuple[str, ...],
         "what to compare with: workers, controls, reviews, names of annotators, match sources as in "
-        'truth or "cxc>=3" (default: workers, controls, reviews and the annotators of the rounds)',
+        'truth or "cxc>=3"; bleu- or rouge- with the captions of the image: all, first, rest (without the first) or '
+        "second (default: workers, controls, reviews and the annotators of the rounds)",
         Option(name="with"),
     ] = ()
+    firsts_against: Annotated[
+        str,
+        "annotator with whose first captions of images the others' are compared, by people's scores, BLEU and ROUGE",
+        Option(metavar="ANNOTATOR"),
+    ] = ""
     confidence: Annotated[float, ConfidenceField(help_text="of the intervals")] = 0.95
     samples: Annotated[int, forms.IntegerField(min_value=1, help_text="bootstrap samples")] = 1000
     seed: Annotated[int, SeedField(help_text="seed of the bootstrap")] = 0
@@ -55,6 +70,10 @@ def analyse(parameters: AgreementParameters, *, progress: Progress) -> Findings:
     for reference in _references(found, names):
         progress(f"comparing with {reference.name}", 0, None)
         rows += with_reference(found.answers, found.verdicts, reference, scale, bootstrap)
+    for name in (name for name in names if name in OVERLAPS):
+        rows += with_overlap(found.votes, name, _overlap(found, name, progress), bootstrap)
+    if parameters.firsts_against:
+        rows += _firsts(found, parameters.firsts_against, bootstrap, progress)
     if all(isnan(row["value"]) for row in rows):
         raise CounterpartError(
             f"{found.name} shares no pair with {', '.join(names) or 'anything'}, or has one judgment a pair only. "
@@ -82,9 +101,25 @@ def _references(found: Answered, names: Sequence[str]) -> Iterator[Reference]:
         elif name == "reviews":
             yield _reviews(found)
         elif name in annotators:
-            yield _annotator(found, name)
-        elif name != "workers":
+            scores = found.proposals[found.proposals["annotator"] == name]
+            judges = Annotator.objects.get(name=name).kind == "vlm"
+            yield reference_of_annotator(name, scores, found.verdicts, judges=judges)
+        elif name != "workers" and name not in OVERLAPS:
             yield _source(found, name, annotators)
+
+
+def _overlap(found: Answered, name: str, progress: Progress) -> pd.DataFrame:
+    score, part = OVERLAPS[name]
+    pairs = found.verdicts[PAIR]
+    return pairs.assign(overlap=caption_scores(pairs.to_numpy(), score, part, progress=progress))
+
+
+def _firsts(found: Answered, against: str, bootstrap: Bootstrap, progress: Progress) -> list[dict[str, Any]]:
+    overlaps = {name: _overlap(found, name, progress) for name in ("bleu-all", "rouge-all")}
+    if rows := list(first_results(found.votes, found.proposals, against, overlaps, bootstrap)):
+        return rows
+    known = ", ".join(sorted(found.proposals["annotator"].unique()))
+    raise CounterpartError(f"No first caption of {against} was judged. Annotators of {found.name}: {known}.")
 
 
 def _controls(found: Answered) -> Reference:
@@ -98,19 +133,6 @@ def _reviews(found: Answered) -> Reference:
     level = Review.Conclusion.LEVEL
     levels = [(*subject, review.level) for subject, review in held.items() if review.conclusion == level]
     return Reference("reviews", pd.DataFrame(levels, columns=[*PAIR, "label"]), binary=False)
-
-
-def _annotator(found: Answered, name: str) -> Reference:
-    """An annotator says that a pair matches if it proposed it; a judge (``vlm``) by its score of what it proposed."""
-    scores = found.proposals[found.proposals["annotator"] == name]
-    if Annotator.objects.get(name=name).kind == "vlm":
-        judged_by = scores.groupby(PAIR, as_index=False)["score"].mean()
-        labels = judged_by[PAIR].assign(label=(judged_by["score"] >= NEAREST).astype(int))
-    else:
-        pairs = pd.MultiIndex.from_frame(found.verdicts[PAIR])
-        proposed = pairs.isin(pd.MultiIndex.from_frame(scores[PAIR].drop_duplicates()))
-        labels = found.verdicts[PAIR].assign(label=proposed.astype(int))
-    return Reference(name, labels, scores=scores)
 
 
 def _source(found: Answered, text: str, annotators: Sequence[str]) -> Reference:

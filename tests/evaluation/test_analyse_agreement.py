@@ -3,8 +3,9 @@ import pytest
 from django.core.management import CommandError
 
 from annotation.models import Judgment, Worker
-from corpus.models import Collection
-from counterpart_statistics.agreement import krippendorff_alpha
+from corpus.models import Caption, Collection
+from counterpart_annotators.words import bleu_1, rouge_1
+from counterpart_statistics.agreement import cohen_kappa, krippendorff_alpha
 from dataset.reviews.reviews import undo
 from hits.models import Control, Round
 from hits.question import Level
@@ -251,3 +252,47 @@ def test_answers_of_check_boxes_are_a_scale_of_two_that_is_compared_as_match_or_
     assert between("same answer, if one says ticked", found, "ticked or not")
     assert {key[2] for key in found if key[0] == "reviews"} == {"match or not"}
     assert "four levels" not in {key[2] for key in found}
+
+
+def test_precision_and_f1_of_the_answers_are_measured_too(judged):
+    associate(judged.pool.collection, "positives", pairs_of(judged)[:3], score=1)
+    associate(judged.pool.collection, "positives", pairs_of(judged)[3:], score=0)
+    found = compared("round-1", "--with", "positives")
+    # Majorities 1, 2, 4, 3 against yes, yes, yes, no: of two found both are right, of three good two are found.
+    assert found["positives", "majority", "match or not", "precision of the answers"]["value"] == 1
+    assert found["positives", "majority", "match or not", "F1 of the answers"]["value"] == pytest.approx(0.8)
+
+
+def test_scores_are_compared_with_the_overlap_of_words(judged):
+    pairs = pairs_of(judged)
+    for place, caption in enumerate(Caption.objects.order_by("pk")):
+        Caption.objects.filter(pk=caption.pk).update(text=" ".join(["dog", "cat", "bird", "tree", "car"][place % 4 :]))
+    captions = Caption.objects.order_by("pk").in_bulk()
+    found = compared("round-1", "--with", "rouge-rest,bleu-rest")
+    means = np.array([5 - np.mean(levels) for levels in zip(*VOTES, strict=True)])
+    for name, score in (("rouge-rest", rouge_1), ("bleu-rest", bleu_1)):
+        rest = [[c.text for c in captions.values() if c.image_id == image][1:] for image, _ in pairs]
+        overlap = np.array([score(captions[c].text, texts) for (_, c), texts in zip(pairs, rest, strict=True)])
+        rows = [row for key, row in found.items() if key[0] == name and key[2] == "score ≥ 3.67"]
+        slow = [cohen_kappa(overlap >= tenth / 10, means > 3.6) for tenth in range(1, 11)]
+        assert (rows[0]["value"], rows[0]["pairs"], rows[0]["judgments"]) == (pytest.approx(np.nanmax(slow)), 4, 12)
+        assert rows[0]["measure"].startswith("kappa, overlap ≥ ")
+    assert "With rouge-rest" in analyse("agreement", "round-1", "--with", "rouge-rest")
+
+
+def test_first_captions_are_compared_with_those_of_one_annotator(judged):
+    pairs = pairs_of(judged)
+    propose(judged, pairs[:2], make_annotator("words"))
+    propose(judged, [pairs[0], pairs[2]], make_annotator("other"))
+    Proposal.objects.update(rank=1, direction="i2t")
+    found = compared("round-1", "--with", "workers", "--firsts-against", "words")
+    name = "first captions, against words"
+    assert found[name, "words", "score", "mean"]["value"] == pytest.approx((4 + 10 / 3) / 2)
+    assert found[name, "other", "score", "mean"]["value"] == pytest.approx((4 + 4 / 3) / 2)
+    assert found[name, "other", "score ≥ 3.00", "share"]["value"] == 0.5
+    assert found[name, "words", "score ≥ 3.00", "McNemar's p"]["value"] == 1
+    assert {key[2] for key in found if key[0] == name} >= {"score", "bleu-all", "rouge-all"}
+    with pytest.raises(
+        CommandError, match="No first caption of dogs was judged. Annotators of Round round-1: other, words"
+    ):
+        analyse("agreement", "round-1", "--firsts-against", "dogs")

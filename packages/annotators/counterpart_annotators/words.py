@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -171,3 +171,12 @@ def rouge_1(caption: str, references: Sequence[str], *, words: Callable[[str], l
     every = [Counter(words(reference)) for reference in references]
     total = sum(reference.total() for reference in every)
     return sum((counts & reference).total() for reference in every) / total if total else 0.0
+
+
+# Section 4.2.2: stems without stop words for ROUGE alone. The filter of section 4.3.2 takes them for BLEU too.
+OVERLAPS: dict[str, tuple[Callable[[str, Sequence[str]], float], slice]] = {
+    f"{name}-{part}": (score, REFERENCES[part])
+    for name, score in (("bleu", partial(bleu_1, words=words_of)), ("rouge", rouge_1))
+    for part in REFERENCES
+}
+"""BLEU-1 and ROUGE-1 of tables 8 and 9 by name ("bleu-rest"), each with the part of an image's captions it compares."""

@@ -23,8 +23,10 @@ from counterpart_statistics.agreement import (
 from counterpart_statistics.correlation import tau_b
 from counterpart_statistics.judged import MATCH, PAIR
 from counterpart_statistics.selection.pooled_queries import gains_of
+from counterpart_statistics.threshold_agreement import detection
 
 BINARY = {1: "match", 0: "no match"}
+UNKNOWN = (float("nan"), float("nan"))  # an interval that is not estimated
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,24 @@ class Reference:
     scores: pd.DataFrame | None = None
 
 
+NEAREST = 0.25  # expected match weights from here on are nearer to 0.5 than to 0
+
+
+def reference_of_annotator(
+    name: str, scores: pd.DataFrame, verdicts: pd.DataFrame, *, judges: bool = False
+) -> Reference:
+    """Return what an annotator says of pairs: a match if it proposed it (``scores``) among the judged ones; one that
+    ``judges`` (``vlm``), by its score of what it proposed."""
+    if judges:
+        judged_by = scores.groupby(PAIR, as_index=False)["score"].mean()
+        labels = judged_by[PAIR].assign(label=(judged_by["score"] >= NEAREST).astype(int))
+    else:
+        proposed = pd.MultiIndex.from_frame(scores[PAIR].drop_duplicates())
+        label = pd.MultiIndex.from_frame(verdicts[PAIR]).isin(proposed).astype(int)
+        labels = verdicts[PAIR].assign(label=label)
+    return Reference(name, labels, scores=scores)
+
+
 def between_workers(votes: pd.DataFrame, scale: Scale, bootstrap: Bootstrap) -> Iterator[dict[str, Any]]:
     """Yield alpha on the answers and on match or not, and how often two workers say the same, in all and by answer."""
     units = votes.groupby(PAIR).ngroup().to_numpy()
@@ -72,13 +92,15 @@ def between_workers(votes: pd.DataFrame, scale: Scale, bootstrap: Bootstrap) -> 
             value = alpha_of_counts(table, values, level)
             interval = alpha_interval(table, values, level, **vars(bootstrap))
             reason = "all votes on pairs with two or more are equal" if sizes["pairs"] else "no pair has two votes"
-            yield _row("workers", "judgments", name, f"alpha, {level}", value, interval, sizes, reason)
+            yield agreement_row("workers", "judgments", name, f"alpha, {level}", value, interval, sizes, reason)
         shares = zip(
             ["all", *labels], specific_agreement(table), specific_intervals(table, **vars(bootstrap)), strict=True
         )
         for label, value, interval in shares:
             measure = "same answer" if label == "all" else f"same answer, if one says {label}"
-            yield _row("workers", "judgments", name, measure, float(value), interval, sizes, "no such judgment")
+            yield agreement_row(
+                "workers", "judgments", name, measure, float(value), interval, sizes, "no such judgment"
+            )
 
 
 def with_reference(
@@ -114,22 +136,31 @@ def _compared(
     def share(name: str, measure: str, right: np.ndarray, which: np.ndarray) -> dict[str, Any]:
         interval = share_interval(right[which], units[which], **vars(bootstrap))
         part = {"pairs": len(np.unique(units[which])), "judgments": int(which.sum())}
-        return _row(reference.name, of, name, measure, float(right[which].mean()), interval, part)
+        return agreement_row(reference.name, of, name, measure, float(right[which].mean()), interval, part)
 
     said = np.isin(level, MATCH)
     value = cohen_kappa(said, match)
     interval = kappa_interval(said, match, **drawn)
-    yield _row(reference.name, of, "match or not", "kappa", value, interval, sizes, _constant(said, match, reference))
+    yield agreement_row(
+        reference.name, of, "match or not", "kappa", value, interval, sizes, _constant(said, match, reference)
+    )
     for name, which in (("", np.ones(len(both), bool)), (f", {BINARY[1]}", match), (f", {BINARY[0]}", ~match)):
         if which.any():
             yield share("match or not", f"same answer{name}", said == match, which)
+    found = detection(said, match, 0.5, [1])
+    for measure, values in (("precision of the answers", found.precision), ("F1 of the answers", found.f1)):
+        yield agreement_row(
+            reference.name, of, "match or not", measure, float(values[0]), UNKNOWN, sizes, "no answer is a match"
+        )
     if reference.binary or len(scale.labels) < len(LEVELS):  # two answers are match or not
         return
     for weights in (None, "linear", "quadratic"):
         value = cohen_kappa(level, label, weights)
         interval = kappa_interval(level, label, weights, **drawn)
         measure = f"kappa, {weights} weights" if weights else "kappa"
-        yield _row(reference.name, of, scale.name, measure, value, interval, sizes, _constant(level, label, reference))
+        yield agreement_row(
+            reference.name, of, scale.name, measure, value, interval, sizes, _constant(level, label, reference)
+        )
     yield share(scale.name, "same answer", level == label, np.ones(len(both), bool))
     for one in np.unique(label):
         yield share(scale.name, f"same answer, {scale.labels[one]}", level == label, label == one)
@@ -154,10 +185,10 @@ def _by_score(votes: pd.DataFrame, reference: Reference) -> Iterator[dict[str, A
         value = tau_b(both["score"], both["weight"])
         measure = f"tau-b of its score, {direction}"
         reason = "the scores or the match weights are all equal"
-        yield _row(reference.name, "judgments", "match weight", measure, value, (np.nan, np.nan), sizes, reason)
+        yield agreement_row(reference.name, "judgments", "match weight", measure, value, UNKNOWN, sizes, reason)
 
 
-def _row(
+def agreement_row(
     reference: str,
     of: str,
     scale: str,
