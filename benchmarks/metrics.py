@@ -1,9 +1,10 @@
-"""Named benchmarks scored by us and by eccv_caption: python -m benchmarks.metrics [--random] [--cut]
+"""Named benchmarks scored by us and by eccv_caption: python -m benchmarks.metrics [--random] [--cut] [--peers]
 
 One process, both in turn, on the same rankings of COCO's 5,000 test images and 25,000 captions: full ones in both
 directions (250 million places), then lists cut at the smallest depth that the package can take. Every figure that both
 have, COCO 1K included: R@1, R@5, R@10 on coco-1k, coco-5k, cxc and eccv, mAP@R and R-Precision on eccv. Ours takes
-arrays or lists in dictionaries, the package lists only. Figures are medians; the scores must agree.
+arrays or lists in dictionaries, the package lists only. Figures are medians; the scores must agree. With --peers ours
+is timed with ranx, pytrec_eval and ir_measures instead (benchmarks.metric_peers).
 """
 
 import argparse
@@ -32,8 +33,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--random", action="store_true", help="rankings in random order instead of a model's")
     parser.add_argument("--cut", action="store_true", help="cut lists only; full ones take minutes")
+    parser.add_argument("--peers", action="store_true", help="with ranx, pytrec_eval and ir_measures instead")
     parser.add_argument("--repeats", type=int, default=3, help="repeats of each (default 3)")
     options = parser.parse_args()
+    if options.peers:
+        from benchmarks.metric_peers import compare_peers
+
+        compare_peers(make_rankings(options.random, raised=1.3), options.repeats)
+        return
     package = Metrics()
     arrays = make_rankings(options.random)
     depth = max(int(found.positives.max()) for found in positives("eccv").values())
@@ -49,25 +56,25 @@ def main() -> None:
         print(f"first {depth // 2}: the package raises IndexError ({error})")
 
 
-def make_rankings(random: bool) -> dict[str, Rankings]:
-    """Rank by noise; as a model's, the benchmarks' matches are raised by three deviations."""
+def make_rankings(random: bool, raised: float = 2) -> dict[str, Rankings]:
+    """Rank by noise; as a model's, each benchmark raises its matches by ``raised`` deviations."""
     sides = positives("coco-5k")
     images, captions = sides["i2t"].queries, sides["t2i"].queries
     table = np.random.default_rng(0).standard_normal((len(images), len(captions)), np.float32)
     for name in () if random else ("coco-5k", "cxc", "eccv"):
         found = positives(name)
-        raise_matches(table, images, captions, found["i2t"])
-        raise_matches(table.T, captions, images, found["t2i"])
+        raise_matches(table, images, captions, found["i2t"], raised)
+        raise_matches(table.T, captions, images, found["t2i"], raised)
     return {
         "i2t": Rankings.of_similarity(table, images, captions),
         "t2i": Rankings.of_similarity(table.T, captions, images),
     }
 
 
-def raise_matches(table: np.ndarray, queries: np.ndarray, items: np.ndarray, matches: Qrels) -> None:
+def raise_matches(table: np.ndarray, queries: np.ndarray, items: np.ndarray, matches: Qrels, raised: float) -> None:
     known = np.isin(matches.items, items)
     rows = np.searchsorted(queries, matches.queries[matches.rows[known]])
-    table[rows, np.searchsorted(items, matches.items[known])] += 2
+    table[rows, np.searchsorted(items, matches.items[known])] += raised
 
 
 def compare(title: str, package: Metrics, arrays: dict[str, Rankings], repeats: int) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,7 +45,8 @@ class Qrels:
         >>> Qrels.of({7: [3, 1], 2: {5: 0.5, 4: 0.0}}).items
         array([4, 5, 1, 3])
         """
-        graded = [items if isinstance(items, Mapping) else dict.fromkeys(items, 1.0) for items in judged.values()]
+        has_gains = {kind: issubclass(kind, Mapping) for kind in set(map(type, judged.values()))}
+        graded: list[Any] = [one if has_gains[type(one)] else dict.fromkeys(one, 1.0) for one in judged.values()]
         sizes = np.fromiter(map(len, graded), np.int64, len(graded))
         queries = np.repeat(np.fromiter(judged, np.int64, len(graded)), sizes)
         items = np.fromiter(chain.from_iterable(graded), np.int64, sizes.sum())
@@ -81,7 +82,7 @@ class Qrels:
         again = (asking[1:] == asking[:-1]) & (items[1:] == items[:-1])
         if again.any():
             raise ValueError(f"{again.sum()} pairs are judged twice, for example item {items[1:][again][0]}.")
-        return cls(distinct, np.searchsorted(asking, [*distinct, np.iinfo(np.int64).max]), items, weights)
+        return cls(distinct, np.searchsorted(asking, np.append(distinct, np.iinfo(np.int64).max)), items, weights)
 
     @cached_property
     def rows(self) -> Integers:

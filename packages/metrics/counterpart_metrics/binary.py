@@ -33,9 +33,7 @@ def hit_rate(found: Found, k: int) -> Floats:
 
 def share_found(found: Found, k: int) -> Floats:
     """Return the share of a query's matches among the first ``k`` items: the recall of other fields."""
-    _, rows = _matches_within(found, np.full(len(found.qrels.queries), k))
-    size = found.qrels.positives
-    return _defined(found, np.bincount(rows, minlength=len(size)) / np.maximum(size, 1))
+    return _share(found, np.full(len(found.qrels.queries), k), found.qrels.positives)
 
 
 def precision_at_r(found: Found, most: int | None = None) -> Floats:
@@ -44,8 +42,7 @@ def precision_at_r(found: Found, most: int | None = None) -> Floats:
     With ``most``, R is at most that: 50 for PMRP (Chun et al. 2021).
     """
     size = found.qrels.positives if most is None else np.minimum(found.qrels.positives, most)
-    _, rows = _matches_within(found, size)
-    return _defined(found, np.bincount(rows, minlength=len(size)) / np.maximum(size, 1))
+    return _share(found, size, size)
 
 
 def average_precision_at_r(found: Found) -> Floats:
@@ -59,12 +56,17 @@ def average_precision_at_r(found: Found) -> Floats:
     ranks = ranks[order]
     rows = rows[order]
     nth = np.arange(1, len(rows) + 1) - np.searchsorted(rows, rows)
-    return _defined(found, np.bincount(rows, nth / ranks, minlength=len(size)) / np.maximum(size, 1))
+    return shares(np.bincount(rows, nth / ranks, minlength=len(size)), size)
 
 
 def best_rank(found: Found) -> Floats:
     """Return the rank of the best-placed match; infinite if no match is listed: no finite number means unknown."""
     return _defined(found, found.best)
+
+
+def reciprocal_rank(found: Found) -> Floats:
+    """MRR: 1 by the rank of the best-placed match, 0 where none is listed."""
+    return _defined(found, 1 / found.best)
 
 
 def false_positives(found: Found, k: int) -> Floats:
@@ -90,6 +92,7 @@ MORE: Mapping[str, Metric] = {
     **{f"S@{k}": partial(hit_rate, k=k) for k in (1, 5, 10)},
     "PMRP": partial(precision_at_r, most=PLAUSIBLE),
     "rank": best_rank,
+    "MRR": reciprocal_rank,
     **{f"FP@{k}": partial(false_positives, k=k) for k in (1, 5, 10)},
 }
 
@@ -195,6 +198,11 @@ def mean_rank(rankings: Sequence[Item] | Mapping[Query, Sequence[Item]], positiv
     return _score(best_rank, rankings, positives)
 
 
+def shares(parts: Floats | Integers, wholes: Floats | Integers) -> Floats:
+    """Return parts / wholes, NaN where a whole is 0."""
+    return np.divide(parts, wholes, out=np.full(len(parts), np.nan), where=wholes > 0)
+
+
 def _checked(k: int) -> int:
     if k < 1:
         raise ValueError(f"Invalid k {k}: use at least 1.")
@@ -203,6 +211,11 @@ def _checked(k: int) -> int:
 
 def _defined(found: Found, values: Floats) -> Floats:
     return np.where(found.qrels.positives > 0, values, np.nan)
+
+
+def _share(found: Found, depth: Integers, size: Integers) -> Floats:
+    _, rows = _matches_within(found, depth)
+    return shares(np.bincount(rows, minlength=len(size)), size)
 
 
 def _matches_within(found: Found, depth: Integers) -> tuple[Integers, Integers]:

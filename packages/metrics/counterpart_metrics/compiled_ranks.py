@@ -21,7 +21,8 @@ def scan(items, row_of, starts, judged, states):
         if row_of[query] < 0:
             continue
         if query % MARKS == 0:
-            states[:] = np.minimum(states, COUNTED)
+            for item in range(len(states)):  # in place: a copy of the table takes several times as long
+                states[item] = min(states[item], COUNTED)
         wanted = _mark(range(starts[query], starts[query + 1]), judged, states, places)
         mark = np.uint8(FIRST_MARK + query % MARKS)
         lengths[query] = _read(items[row_of[query]], mark, wanted, states, places, ranks)

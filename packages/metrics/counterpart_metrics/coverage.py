@@ -25,8 +25,7 @@ def coverage(
 
     Precision = mean |r ∩ t| / |r| over the queries with a benchmark positive; a pair without a judgment
     counts as wrong, as in the paper, unless ``judged`` pairs are given: then only these count.
-    Recall = mean 1 - |t \\ r| / |t|
-    over the queries with a verified positive.
+    Recall = mean 1 - |t \\ r| / |t| over the queries with a verified positive.
 
     >>> coverage({1: {10, 11}}, {1: {10, 12}, 2: {13}})
     Coverage(precision=0.5, recall=0.25)

@@ -13,6 +13,7 @@ from counterpart_metrics.arrays import DIRECTIONS, SIDES, Qrels
 from counterpart_metrics.binary import Metric
 from counterpart_metrics.errors import CounterpartError, some_of
 from counterpart_metrics.ids import Ids, OpenKeys
+from counterpart_metrics.table_rows import table_rows
 from counterpart_metrics.targets import Target
 from counterpart_metrics.text_files import read_text
 
@@ -153,19 +154,8 @@ def _tables_at(path: Path) -> tuple[str, dict[str, Judged]] | None:
 
 def _rows_of(file: Path, columns: tuple[str, ...]) -> list[dict[str, Any]]:
     """Return the rows of a Parquet file. Raises CounterpartError for one without the columns."""
-    try:
-        from pyarrow import ArrowException, parquet
-    except ImportError as error:
-        raise CounterpartError(
-            f"{file.name} is Parquet. Run pip install counterpart-metrics[parquet], or export eccv-json."
-        ) from error
-    try:
-        if missing := [name for name in columns if name not in parquet.read_schema(file).names]:
-            raise CounterpartError(f"{file.name} has no column {some_of(missing)}. Export the version again.")
-        rows: list[dict[str, Any]] = parquet.read_table(file, columns=list(columns)).to_pylist()
-    except (OSError, ArrowException) as error:
-        raise CounterpartError(f"{file.name} is not readable Parquet. Export the version again.") from error
-    return rows
+    wanted = {name: (name,) for name in columns}
+    return [row for _, row in table_rows(file, file.name, wanted, required=columns)]
 
 
 def _check_single(path: Path, exports: list[Path]) -> None:

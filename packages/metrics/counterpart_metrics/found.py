@@ -121,9 +121,11 @@ def find_each(
     if isinstance(rankings, Rankings):
         return [find(rankings, qrels, gallery=gallery) for qrels, gallery in wanted]
     searches = [_Search(rankings, qrels, gallery, depth) for qrels, gallery in wanted]
-    read = SHALLOW
+    longest = max((int(search.lengths.max(initial=0)) for search in searches), default=0)
+    read = SHALLOW if longest > 2 * SHALLOW else longest  # a copy of a short list takes longer than reading it
     while asked := set().union(*(search.queries_left for search in searches)):
-        heads = Rankings.of({query: rankings[query][:read] for query in asked if query in rankings})
+        ranked = asked & rankings.keys()
+        heads = Rankings.of({query: rankings[query][:read] if read < longest else rankings[query] for query in ranked})
         for search in searches:
             search.look(heads, read)
         read *= DEEPER

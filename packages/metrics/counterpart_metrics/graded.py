@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from counterpart_metrics.arrays import Floats, Integers
-from counterpart_metrics.binary import Metric
+from counterpart_metrics.binary import Metric, shares
 from counterpart_metrics.found import Found, counts_before
 
 
@@ -29,7 +28,7 @@ def graded_precision_at_r(found: Found) -> Floats:
     gains = found.qrels.gains
     size = found.qrels.positives
     within = found.qrels.matches & (found.ranks > 0) & (found.ranks <= size[rows])
-    return _shares(
+    return shares(
         np.bincount(rows[within], gains[within], minlength=len(size)),
         np.bincount(rows[found.qrels.matches], gains[found.qrels.matches], minlength=len(size)),
     )
@@ -51,7 +50,7 @@ def average_weighted_precision_at_r(found: Found) -> Floats:
     ideal = _running(best, best_rows)
     within = ranks <= size[rows]
     values = reached[within] / ideal[starts[rows[within]] + ranks[within] - 1]
-    return _shares(np.bincount(rows[within], values, minlength=len(size)), size.astype(np.float64))
+    return shares(np.bincount(rows[within], values, minlength=len(size)), size.astype(np.float64))
 
 
 def ndcg(found: Found, k: int | None = None) -> Floats:
@@ -65,7 +64,7 @@ def ndcg(found: Found, k: int | None = None) -> Floats:
     best_rows = rows[found.qrels.matches]
     nth = 1 + counts_before(np.ones(len(best), np.bool_), best_rows)
     used = nth <= (k or np.inf)
-    return _shares(reached, np.bincount(best_rows[used], best[used] / np.log2(nth[used] + 1), minlength=n))
+    return shares(reached, np.bincount(best_rows[used], best[used] / np.log2(nth[used] + 1), minlength=n))
 
 
 METRICS: Mapping[str, Metric] = {
@@ -90,7 +89,3 @@ def _running(gains: Floats, rows: Integers) -> Floats:
     sums = np.cumsum(gains)
     first = np.searchsorted(rows, rows)
     return sums - np.where(first > 0, sums[first - 1], 0.0)
-
-
-def _shares(parts: NDArray, wholes: NDArray) -> Floats:
-    return np.divide(parts, wholes, out=np.full(len(parts), np.nan), where=wholes > 0)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterpart_metrics.arrays import NO_ITEM, Floats, Integers, Lists, Qrels, Rankings
-from counterpart_metrics.binary import PLAUSIBLE
+from counterpart_metrics.binary import PLAUSIBLE, shares
 
 ZETAS = (0, 1, 2)
 Categories = Mapping[int, Collection[int]]
@@ -60,7 +60,7 @@ def plausible_precision(
     for zeta in zetas:
         size = np.minimum(((known.different <= zeta) @ of_kind)[known.of_query], PLAUSIBLE)
         hits = ((distances <= zeta) & (np.arange(listed.shape[1]) < size[:, None])).sum(1)
-        values[zeta] = np.divide(hits, size, out=np.full(len(size), np.nan), where=size > 0)
+        values[zeta] = shares(hits, size)
     return values
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from counterpart_metrics.arrays import Floats
-from counterpart_metrics.binary import Metric
+from counterpart_metrics.binary import Metric, shares
 from counterpart_metrics.found import Found
 
 SMOOTHING = 0.00001  # of infAP, as in trec_eval
@@ -62,5 +62,4 @@ def _mean_over_matches(found: Found, values: Floats) -> Floats:
     """Return the sum of ``values`` (len(ordered),) over listed matches, by the number of all matches."""
     matches = found.qrels.matches[found.ordered]
     sums = np.bincount(found.qrels.rows[found.ordered][matches], values[matches], minlength=len(found.qrels.queries))
-    size = found.qrels.positives
-    return np.divide(sums, size, out=np.full(len(size), np.nan), where=size > 0)
+    return shares(sums, found.qrels.positives)

@@ -71,6 +71,7 @@ def ours(name: str, found: Found) -> dict:
 
 OF_TREC_EVAL = {
     **{f"{name}@{k}": ir_measures.Success @ k for name in "RS" for k in (1, 5, 10)},
+    "MRR": ir_measures.RR,
     "R-Precision": ir_measures.Rprec,
     "bpref": ir_measures.Bpref,
     "infAP": ir_measures.infAP,
