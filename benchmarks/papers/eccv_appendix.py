@@ -1,5 +1,23 @@
 """ECCV Caption, appendix (Chun et al. 2022): its numbered tables and figures."""
 
+from benchmarks.papers import appendix_counts as counts
+from benchmarks.papers import appendix_files as files
 from benchmarks.papers.book import Chapter
 
-CHAPTER = Chapter("eccv-appendix", "ECCV Caption, appendix (Chun et al. 2022)", items=())
+CHAPTER = Chapter(
+    "eccv-appendix",
+    "ECCV Caption, appendix (Chun et al. 2022)",
+    items=(
+        counts.table_b1,
+        files.appendix_c1,
+        files.figure_c1,
+        files.figure_c2,
+        files.figure_d1,
+        counts.table_d1,
+        counts.table_d2,
+        counts.table_d3,
+        counts.table_e1,
+        counts.figure_e3,
+        files.figure_f1,
+    ),
+)
