@@ -1,0 +1,183 @@
+"""A small drawn collection for the chapter on active learning, and the runs that its items share.
+
+The steps are those of the command ``active_learning``; no database is used. Two kinds learn: ``embedding``, which is
+solved in a second, and ``imram``, the paper's model, on fewer pictures, whose regions are 12 cells in the place of a
+detector's.
+"""
+
+import os
+from dataclasses import dataclass
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import django
+import numpy as np
+from PIL import Image as Pillow
+
+from counterpart_annotators.base import StoredAnnotator
+from counterpart_annotators.checkpoints import Checkpoints
+from counterpart_annotators.choosing import Round
+from counterpart_annotators.plain import PlainCaption, PlainImage
+from counterpart_annotators.progress import silent
+from counterpart_annotators.training.learners import TrainingPlan, TrainingSet
+from counterpart_drawn import Plate, compose, draw_scene
+from counterpart_drawn.meanings import CAPTIONS_EACH
+
+PICTURES, SEED, TESTED = 500, 7, 0.2
+SEEDS = 2
+SIZE = (96, 72)
+COLUMNS, ROWS, SHADES = 4, 3, 4
+FEWER = 160  # pictures that imram learns from
+KINDS: dict[str, dict[str, Any]] = {
+    "embedding": {"image": "histogram", "dim": 64},
+    "imram": {"word": 32, "embed": 32, "context": 20, "rarest": 2, "batch": 16, "rate": 3e-3, "epochs": 10},
+}
+
+MINI = "36"  # of the 120 pairs at the start; the paper's 2,560 of 8,700
+SIZES = {"9": 640, "18": 1280, MINI: 2560, "72": 5120}  # ours by the paper's
+WEIGHTS = ("surplus", "count")
+CONDITIONS = [(batch, k) for batch in ("full", "mini") for k in (1, 5, 10)]
+LOSS = "sum"  # of imram; embedding has none
+FOLDERS: list[TemporaryDirectory[str]] = []
+
+
+@dataclass(frozen=True)
+class Kept(PlainImage):
+    """A picture in memory."""
+
+    pixels: bytes = b""
+
+    def open(self) -> Pillow.Image:
+        return Pillow.frombytes("RGB", SIZE, self.pixels)
+
+
+@cache
+def drawn() -> tuple[list[Plate], list[Kept]]:
+    """Draw the collection once a process."""
+    plates = compose(PICTURES, SEED, (("test", TESTED),))
+    jpegs = (draw_scene(plate.scene, np.random.default_rng([SEED, n])) for n, plate in enumerate(plates))
+    small = [Pillow.open(BytesIO(jpeg)).resize(SIZE, Pillow.Resampling.BOX).tobytes() for jpeg in jpegs]
+    return plates, [Kept(p.key, f"{p.key}.jpg", sha256=p.key, pixels=one) for p, one in zip(plates, small, strict=True)]
+
+
+@cache
+def lessons() -> TrainingSet:
+    """Return the pictures to learn from, with the first caption of each."""
+    return examples("train", PICTURES, captions=1)
+
+
+@cache
+def tested() -> TrainingSet:
+    """Return the pictures of the test split with all captions."""
+    return examples("test", PICTURES, captions=CAPTIONS_EACH)
+
+
+def examples(split: str, most: int, captions: int) -> TrainingSet:
+    """Return pictures of a split with their first captions."""
+    rows = [row for row in zip(*drawn(), strict=True) if row[0].split == split][:most]
+    texts = [
+        PlainCaption(key, text, plate.key)
+        for plate, _ in rows
+        for key, text in list(zip(plate.caption_keys, plate.texts, strict=True))[:captions]
+    ]
+    pairs = np.stack([np.repeat(np.arange(len(rows)), captions), np.arange(len(texts))], axis=1)
+    return TrainingSet([image for _, image in rows], texts, pairs, np.ones(len(texts), dtype=np.float32))
+
+
+def cells_of(image: Kept) -> np.ndarray:
+    """Return the features of a picture's cells, (12, 70): mean and spread of each colour, and shares of 64 colours."""
+    pixels = np.asarray(image.open())
+    strips = [part for rows in np.array_split(pixels, ROWS) for part in np.array_split(rows, COLUMNS, axis=1)]
+    cells = np.stack([_described(part.reshape(-1, 3)) for part in strips])
+    return cells / np.linalg.norm(cells, axis=1, keepdims=True)
+
+
+def _described(cell: np.ndarray) -> np.ndarray:
+    shade = cell // (256 // SHADES) @ np.array([SHADES**2, SHADES, 1])
+    shares = np.bincount(shade, minlength=SHADES**3) / len(cell)
+    return np.concatenate([cell.mean(0) / 255 - 0.5, cell.std(0) / 128, np.sqrt(shares)])
+
+
+@cache
+def figures(kind: str, score: str, *, seeds: int = SEEDS, **options: str) -> dict[str, Any]:
+    """Return the figures that ``active_learning`` prints with these options."""
+    settings = settings_of(kind)
+    from mitl.active_learning.active_parameters import ActiveParameters
+    from mitl.active_learning.active_steps import Scenario
+    from mitl.active_learning.experiments import figures_of
+    from mitl.models import Annotator
+
+    asked = ActiveParameters(collection="drawn", kind=kind, score=score, seeds=seeds, **options)
+    learned, measured = lessons_of(kind)
+    n = len(learned.images)
+    start, step = round(n * asked.start / 100), round(n * asked.step / 100)
+    annotator = Annotator(name=kind, kind=kind, options=settings)
+    with TemporaryDirectory() as kept:
+        scenario = Scenario(asked, annotator, LOSS, learned, measured, start, step, Path(kept), silent)
+        runs = {seed: scenario.run(seed) for seed in range(seeds)}
+    return figures_of(runs, [start + number * step for number in range(asked.steps + 1)], n)
+
+
+def grid() -> dict[str, Any]:
+    """Return the figures of all conditions and weights, by condition and weight."""
+    found = figures("embedding", ",".join(WEIGHTS), top_k="1,5,10", mini_batch=f"none,{MINI}")["scores"]
+    batches = {"full": "full", "mini": f"mini-{MINI}"}
+    return {
+        f"{batch} + top-{k}, {weight}": found[f"{weight}-{batches[batch]}-top-{k}"]
+        for batch, k in CONDITIONS
+        for weight in WEIGHTS
+    }
+
+
+def compared() -> dict[str, Any]:
+    """Return the figures of the sizes of mini-batches, of Core-set and of random choices."""
+    return figures("embedding", "surplus,core-set,random", mini_batch=",".join(("none", *SIZES)))["scores"]
+
+
+@cache
+def first_round(kind: str = "embedding") -> Round:
+    """Return the state after the first training: an annotator of the pairs at the start of seed 0."""
+    settings = settings_of(kind)
+    from mitl.active_learning.active_parameters import ActiveParameters
+    from mitl.active_learning.active_steps import one_caption_each
+    from mitl.annotators import module_of
+
+    learned, _ = lessons_of(kind)
+    n = len(learned.images)
+    paired = np.sort(np.random.default_rng([0, 0]).choice(n, round(n * ActiveParameters.start / 100), replace=False))
+    with TemporaryDirectory() as kept:
+        plan = TrainingPlan(settings, LOSS, 0, "cpu", Checkpoints(Path(kept)))
+        trained = module_of(kind).train(one_caption_each(learned, paired), plan, silent)
+    return Round(
+        module_of(kind).open_annotator(StoredAnnotator(kind, settings, trained.arrays), "cpu"), learned, paired
+    )
+
+
+def lessons_of(kind: str) -> tuple[TrainingSet, TrainingSet]:
+    """Return what a kind learns from and is measured on: of ``imram``, which is slow, a part with a caption each."""
+    return (examples("train", FEWER, 1), examples("test", FEWER, 1)) if kind == "imram" else (lessons(), tested())
+
+
+@cache
+def settings_of(kind: str) -> dict[str, Any]:
+    """Return all settings of a kind; of ``imram``, the folder of regions is written first."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    django.setup()
+    from mitl.annotators import kind_of
+    from mitl.registration import settings_from
+
+    given = {"regions": str(regions())} if kind == "imram" else {}
+    return settings_from(kind, kind_of(kind), {**KINDS[kind], **given})
+
+
+def regions() -> Path:
+    """Write the features of all cells as ``imram`` reads them; the folder lasts as long as the process."""
+    FOLDERS.append(TemporaryDirectory())
+    folder = Path(FOLDERS[-1].name)
+    plates, images = drawn()
+    np.save(folder / "all_ims.npy", np.stack([cells_of(image) for image in images]).astype(np.float32))
+    (folder / "all_ids.txt").write_text("".join(f"{plate.key}\n" for plate in plates))
+    return folder
