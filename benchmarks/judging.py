@@ -2,10 +2,10 @@
 
 Serves the site with gunicorn as everywhere (3 processes) and lets 1, 10 and 50 workers take, open, answer and submit
 HITs of 18 pairs over kept connections, without thinking time, on the same cores: with one save a HIT, with a save an
-answer, with all pictures (whose smaller copies were made before), and again after 2,902 stored HITs. Then, in the
-same way, a bare Django site (``benchmarks.judging_bare``) that reads and writes the same rows. Prints HITs a second,
-milliseconds of a request, processor milliseconds of the web server for each HIT, failed requests, and answer sets above
-the ordered number; first the queries of each page.
+answer, with answers saved together as by the page, with all pictures (whose smaller copies were made before), and
+after 2,902 stored HITs; and in the same way a bare Django site (``benchmarks.judging_bare``) that reads and writes the
+same rows. Prints HITs a second, milliseconds of a request, processor milliseconds of the web server for each HIT,
+failed requests, and answer sets above the ordered number; first the queries of each page.
 """
 
 import argparse
@@ -30,7 +30,7 @@ from benchmarks.judging_crowd import ACTION, SIZE, Work, join, levels_of, pictur
 ROOT = Path(__file__).resolve().parent.parent
 SITES = {"site": "config.wsgi", "bare": "benchmarks.judging_bare:application"}
 IMAGES, QUERIES, STORED, CROWD, PHOTOS = 3_000, 2_700, 2_902, 50, 100
-KINDS = {"one save a HIT": {}, "a save an answer": {"drafts": True}, "with pictures": {"pictures": True}}
+KINDS = {"one save a HIT": (0, 0), "a save an answer": (1, 0), "saved together": (8, 0), "with pictures": (0, 1)}
 
 
 def main() -> None:
@@ -45,38 +45,39 @@ def main() -> None:
         if given.only:
             store_answers(STORED if given.only == "stored" else 0)
             with served("site") as site:
-                measure(site, name, CROWD, given.seconds, given.only, KINDS.get(given.only, {}))
+                measure(site, name, CROWD, given.seconds, given.only, KINDS.get(given.only, (0, 0)))
         else:
             measure_all(name, given.seconds)
         print(f"\n{surplus()} answer sets above the ordered number")
 
 
 def measure_all(name: str, seconds: float) -> None:
-    rates: dict[tuple[str, int], float] = {}
     for many in (1, 10, CROWD):
+        both = {}
         for which in SITES:
             with served(which) as site:
-                rates[which, many] = measure(site, name, many, seconds, f"{which}: one save a HIT", {})
-        print(f"{'':28}{many:8} {rates['site', many] / rates['bare', many]:.2f} of the bare site", flush=True)
+                both[which] = measure(site, name, many, seconds, f"{which}: one save a HIT")
+        print(f"{'':28}{many:8} {both['site'] / both['bare']} of the bare site", flush=True)
     with served("site") as site:
-        for kind in ("a save an answer", "with pictures"):
-            measure(site, name, CROWD, seconds, f"site: {kind}", KINDS[kind])
+        kinds = {kind: measure(site, name, CROWD, seconds, kind, how) for kind, how in KINDS.items()}
+        for what, other in (("a save an answer", kinds["a save an answer"]), ("the bare site", both["bare"])):
+            print(f"{'':36} {kinds['saved together'] / other} of {what}", flush=True)
         store_answers(STORED)
-        measure(site, name, CROWD, seconds, f"site: after {STORED:,} more HITs", {})
+        measure(site, name, CROWD, seconds, f"site: after {STORED:,} more HITs")
 
 
-def measure(site: "Site", name: str, many: int, seconds: float, what: str, kind: dict[str, bool]) -> float:
-    """Let ``many`` new workers work, and print a line. Returns HITs a second."""
+def measure(site: "Site", name: str, many: int, seconds: float, what: str, kind: tuple = (0, 0)) -> np.ndarray:
+    """Let ``many`` new workers work, and print a line. Returns HITs a second, and the 95th percentile of the time."""
     tidy()
     doors = join(site.address, f"/judge/join/{name}/", many)
     used = site.processor()
     with multiprocessing.get_context("spawn").Pool(1) as crowd:
-        done: Work = crowd.apply(work, (site.address, doors, seconds), kind)
+        done: Work = crowd.apply(work, (site.address, doors, seconds, *kind))
     p50, p95 = 1000 * np.percentile(done.times, [50, 95])
     rate = done.hits / done.seconds
     cost = 1000 * (site.processor() - used) / max(1, done.hits)
     print(f"{what:28}{many:8}{rate:8.1f}{p50:8.0f}{p95:8.0f}{cost:8.1f}{done.failed:8}", flush=True)
-    return rate
+    return np.round([rate, p95], 2)
 
 
 def tidy() -> None:
@@ -243,18 +244,16 @@ def count_queries(name: str) -> None:
     worker = worker_for(channel="browser", external_id="query counter")
     give_consent(worker)
     client = Client(SERVER_NAME="localhost")
-    token = worker_token(worker, Round.objects.get())
     for _ in range(2):  # The first HIT of a process fills its caches.
         counts: list[int] = []
 
         def ask(path: str, fields: dict | None = None, counts: list[int] = counts) -> str:
-            """Return where the request leads, or the page itself."""
             with CaptureQueriesContext(connection) as queries:
                 answer = client.get(path) if fields is None else client.post(path, fields)
             counts.append(len(queries))
             return answer.headers.get("Location", "") or answer.content.decode()
 
-        page = ask(f"/judge/me/{token}/take/", {})
+        page = ask(f"/judge/me/{worker_token(worker, Round.objects.get())}/take/", {})
         path = ACTION.findall(page)[0]
         ask(path, {f"level-{place}": level for place, level in levels_of(page).items()} | {"active_seconds": "60"})
         ask(f"{path}receipt/")

@@ -1,9 +1,10 @@
 """Workers of ``benchmarks.judging`` in a process of their own: plain HTTP over kept connections, no think time."""
 
 import re
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
-from time import monotonic, perf_counter, process_time
+from time import monotonic, perf_counter
 from typing import NamedTuple
 from urllib.parse import urlencode, urlsplit
 
@@ -25,10 +26,12 @@ class Visitor:
         self.failed = 0
         self.hits = 0
 
-    def ask(self, path: str, fields: dict[str, str] | None = None, *, picture: bool = False) -> tuple[str, str]:
+    def ask(
+        self, path: str, fields: Mapping[str, str | list[str]] | None = None, *, picture: bool = False
+    ) -> tuple[str, str]:
         """Send one request. Returns where it leads, or "", and the page."""
         begun = perf_counter()
-        body = None if fields is None else urlencode(fields)
+        body = None if fields is None else urlencode(fields, doseq=True)
         headers = HEADERS | {"Accept-Encoding": "identity"} if picture else HEADERS if body is None else FORM
         try:
             self.connection.request("GET" if body is None else "POST", path, body, headers)
@@ -53,8 +56,8 @@ class Visitor:
             leads, page = self.ask(path)
         return path, page
 
-    def judge(self, take: str, *, drafts: bool, pictures: bool) -> bool:
-        """Take a HIT, answer and submit it. False: there is none."""
+    def judge(self, take: str, together: int, pictures: int) -> bool:
+        """Take a HIT, answer it, with a save of every ``together`` answers, and submit it. False: there is none."""
         path, page = self.follow(take, {})
         action = ACTION.search(page)
         if action is None:
@@ -64,9 +67,9 @@ class Visitor:
         if pictures:
             for address in PICTURE.findall(page):
                 self.ask(address.replace("&amp;", "&"), picture=True)
-        if drafts:
-            for place, level in levels.items():
-                self.ask(f"{path}draft/", {"place": place, f"level-{place}": level})
+        drafts = [urlencode({"place": place, f"level-{place}": level}) for place, level in levels.items()]
+        for end in range(together, len(drafts) + 1, together) if together else ():
+            self.ask(f"{path}draft/", {"saving": drafts[end - together : end]})
         answers = {f"level-{place}": level for place, level in levels.items()}
         _, receipt = self.follow(path, answers | {"active_seconds": "60"})
         self.hits += "receipt" in receipt.lower()
@@ -93,34 +96,32 @@ def unzip(content: bytes) -> str:
 
 
 class Work(NamedTuple):
-    """What a crowd did: HITs with a receipt, failed requests, and seconds: all, of this process, of each request."""
+    """What a crowd did: HITs with a receipt, failed requests, and seconds: in all, and of each request."""
 
     hits: int
     failed: int
     seconds: float
-    processor: float
     times: list[float]
 
 
-def work(site: str, doors: list[str], seconds: float, *, drafts: bool = False, pictures: bool = False) -> Work:
+def work(site: str, doors: list[str], seconds: float, together: int, pictures: int) -> Work:
     """Have a worker for each of ``doors`` (where they take HITs) work at ``site`` (HOST:PORT) for ``seconds``."""
     until = monotonic() + seconds
 
     def one(door: str) -> Visitor:
         visitor = Visitor(site)
-        while monotonic() < until and visitor.judge(door, drafts=drafts, pictures=pictures):
+        while monotonic() < until and visitor.judge(door, together, pictures):
             pass
         visitor.connection.close()
         return visitor
 
-    begun, used = monotonic(), process_time()
+    begun = monotonic()
     with ThreadPoolExecutor(len(doors)) as threads:
         visitors = list(threads.map(one, doors))
     return Work(
         sum(visitor.hits for visitor in visitors),
         sum(visitor.failed for visitor in visitors),
         monotonic() - begun,
-        process_time() - used,
         [time for visitor in visitors for time in visitor.times],
     )
 

@@ -140,8 +140,7 @@ def take(request: HttpRequest, token: str) -> HttpResponse:
             return redirect("judging:task", token=held)
         text = _("Wait an hour, then take the next one on your own page. What you have submitted is safe.")
         raise Trouble(_("Many HITs have just been taken from your network"), text, status=429, home=home.token)
-    sheet = current_sheet(home.round)
-    if agrees_to(sheet, request.POST):
+    if "consent" in request.POST and agrees_to(sheet := current_sheet(home.round), request.POST):
         give_consent(home.worker, home.round, sheet=sheet)
     try:
         assignment = lease_seat(home.round, worker=home.worker)

@@ -1,6 +1,6 @@
 """What a judging page sends: answers, drafts, reports and seconds, read from the fields of its form."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -19,6 +19,7 @@ from hits.task_types.task_type import Question
 
 PARTS = ("level", "shortcoming", "wrong_way", "text")
 REST = "rest"
+FIELDS = tuple(f"{part}-" for part in (*PARTS, REST))
 
 
 def agrees_to(sheet: ConsentSheet, post: QueryDict) -> bool:
@@ -34,16 +35,19 @@ def parse_answers(post: QueryDict, places: Places, task: Question) -> list[Answe
     Raises CounterpartError where a field is sent twice, is not a number, or is for a pair that is not in the HIT.
     """
     _refuse_odd_fields(post, places)
-    answers = []
-    for start in range(1, len(places) + 1, task.group):
-        screen = [place for place in range(start, start + task.group) if place in places]
-        unticked = _level_of_unticked(post, screen, task)
-        for place in screen:
-            # A written caption is stored with the level of a match.
-            written = str(int(Level.YES)) if task.writes and trimmed(post.get(f"text-{place}", "")) else ""
-            if said := written or post.get(f"level-{place}") or unticked:
-                answers.append(_answer(post, place, places[place], said, task))
-    return answers
+    starts = range(1, len(places) + 1, task.group)
+    return [answer for start in starts for answer in _answers_on(post, places, start, task)]
+
+
+def _answers_on(post: QueryDict, places: Places, start: int, task: Question) -> Iterator[Answer]:
+    """Read the screen that begins at place ``start``."""
+    screen = [place for place in range(start, start + task.group) if place in places]
+    unticked = _level_of_unticked(post, screen, task)
+    for place in screen:
+        # A written caption is stored with the level of a match.
+        written = str(int(Level.YES)) if task.writes and trimmed(post.get(f"text-{place}", "")) else ""
+        if said := written or post.get(f"level-{place}") or unticked:
+            yield _answer(post, place, places[place], said, task)
 
 
 def parse_draft(post: QueryDict, places: Places, task: Question) -> tuple[list[Answer], dict[int, datetime]]:
@@ -56,10 +60,10 @@ def parse_draft(post: QueryDict, places: Places, task: Question) -> tuple[list[A
         raise CounterpartError(f"This HIT has no pair {start}; reload the page.")
     said = whole_number(post.get("at", ""), below=10**14)
     at = clock.now() if said is None else min(clock.now(), datetime.fromtimestamp(said / 1000, UTC))
-    screen = [places[place] for place in range(start, start + task.group) if place in places]
-    answers = [replace(one, saved_at=at) for one in parse_answers(post, places, task) if one.item_id in screen]
-    answered = {answer.item_id for answer in answers}
-    return answers, {item: at for item in screen if item not in answered}
+    _refuse_odd_fields(post, places)
+    answers = [replace(one, saved_at=at) for one in _answers_on(post, places, start, task)]
+    undone = {places[place] for place in range(start, start + task.group) if place in places}
+    return answers, dict.fromkeys(undone - {answer.item_id for answer in answers}, at)
 
 
 def _level_of_unticked(post: QueryDict, screen: Sequence[int], task: Question) -> str:
@@ -117,10 +121,9 @@ def _refuse_odd_fields(post: QueryDict, places: Places) -> None:
         raise CounterpartError(
             f"{counted(len(doubled), 'field was', 'fields were')} sent twice: {some_of(doubled)}. Reload the page."
         )
-    parts = (*PARTS, REST)
-    known = {f"{part}-{place}" for part in parts for place in places}
-    asked = [name for name in post if name.startswith(tuple(f"{part}-" for part in parts))]
-    if foreign := [name for name in asked if name not in known]:
+    known = {str(place) for place in places}
+    asked = [name.split("-", 1) for name in post if name.startswith(FIELDS)]
+    if foreign := [place for _, place in asked if place not in known]:
         raise CounterpartError(
             f"{counted(len(foreign), 'answer is', 'answers are')} for pairs that are not in this HIT; reload the page."
         )

@@ -119,19 +119,34 @@ def permit_of(round: Round, worker: Worker) -> Permit:
 
 def is_excluded(worker: Worker) -> bool:
     """Whether the worker gets no more HITs from us."""
-    return Exclusion.objects.filter(worker=worker, lifted_at=None).exists()
+    return bool(_exclusions(worker.pk))
 
 
 def is_paused(round: Round, worker: Worker) -> bool:
     """Whether the worker gets no more HITs of the round for now."""
-    return Pause.objects.filter(round=round, worker=worker, lifted_at=None).exists()
+    return bool(_pauses(round.pk, worker.pk))
 
 
 def waits_for_decision(worker: Worker) -> bool:
     """Whether the last BRAKE answer sets of the worker, in whatever rounds, are all flagged and undecided."""
+    return _last_states(worker.pk) == [Assignment.State.FLAGGED] * BRAKE
+
+
+@FixedQuery
+def _exclusions(worker: int) -> QuerySet[Exclusion]:
+    return Exclusion.objects.filter(worker=worker, lifted_at=None)
+
+
+@FixedQuery
+def _pauses(round: int, worker: int) -> QuerySet[Pause]:
+    return Pause.objects.filter(round=round, worker=worker, lifted_at=None)
+
+
+@FixedQuery
+def _last_states(worker: int) -> QuerySet[Assignment, str]:
     sets = Assignment.objects.filter(worker=worker, has_hit=True, submitted_at__isnull=False).exclude(CLAIM)
     last = sets.exclude(hit__round__task__in=WRITING).order_by("-submitted_at", "-pk")
-    return [*last.values_list("state", flat=True)[:BRAKE]] == [Assignment.State.FLAGGED] * BRAKE
+    return last.values_list("state", flat=True)[:BRAKE]
 
 
 def has_joined(round: Round, worker: Worker) -> bool:

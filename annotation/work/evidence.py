@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from django.conf import settings
+from django.db.models import QuerySet
 from numpy.typing import NDArray
 
 from annotation.models import Assignment, Norm
@@ -22,6 +23,7 @@ from annotation.work.signals import (
     too_fast,
     unread,
 )
+from core.database.fixed_queries import FixedQuery
 from counterpart_statistics.following import Expected
 from hits.models import Round, Seat
 from hits.question import RIGHT_LEVELS
@@ -99,10 +101,13 @@ def _of_time(
 
 def _earlier_of(assignment: Assignment) -> list[Assignment]:
     """Return the worker's latest accepted sets of the round; without those that a person decided, who has looked."""
-    theirs = Assignment.objects.filter(
-        worker=assignment.worker_id, hit__round=assignment.hit.round_id, state=Assignment.State.ACCEPTED
-    )
-    return list(theirs.exclude(pk=assignment.pk).exclude(decisions__by__isnull=False).order_by("-pk")[:EARLIER])
+    return _accepted_sets(assignment.worker_id, assignment.hit.round_id, assignment.pk)
+
+
+@FixedQuery
+def _accepted_sets(worker: int, round: int, but: int) -> QuerySet[Assignment]:
+    theirs = Assignment.objects.filter(worker=worker, hit__round=round, state=Assignment.State.ACCEPTED)
+    return theirs.exclude(pk=but).exclude(decisions__by__isnull=False).order_by("-pk")[:EARLIER]
 
 
 def _of_repeats(sets: Sequence[Assignment]) -> Evidence | None:
