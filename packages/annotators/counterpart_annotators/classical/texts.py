@@ -54,7 +54,8 @@ def learn_text(
         align: one of ALIGN, whether words that describe the same thing in two captions are alike.
         company: one of COMPANY, whether words are alike that occur in the same captions, or with the same images.
 
-    With ``idf="root"`` these three give the twelve cells of table 6. Only string kernels have similarities of words.
+    ``tri5`` with idf none or root, and all of the others, gives the sixteen cells of table 6. Only string kernels have
+    similarities of words.
     """
     words = vocabulary_of(texts)
     documents = read_documents(texts, _places(words))

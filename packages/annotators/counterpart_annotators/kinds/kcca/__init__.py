@@ -1,8 +1,8 @@
 """KCCA of Hodosh et al. (2013): a kernel over pictures and one over captions, projected to where they correlate most.
 
-The paper's systems are options: text=bow1, bow5, tagrank, tri5 or tri5sem with image=pyramid; the twelve of table 6 are
-text=tri5 with idf=none or root, align=no or yes and company=none, caption, image or both; with models=15, 15
-settings of regularisation and dimension are merged by Borda counts (section 4.1.3), as in the paper.
+The paper's systems are options: text=bow1, bow5, tagrank, tri5 or tri5sem with image=pyramid; those of table 6 are
+tri5 with idf=none or root, align=no or yes and company=none, caption, image or both; with models=15, 15 settings of
+regularisation and dimension are merged by Borda counts (section 4.1.3), as in the paper.
 """
 
 from counterpart_annotators.classical.classical_options import HISTOGRAMS, IDF, PARTS
