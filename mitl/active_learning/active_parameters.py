@@ -106,5 +106,4 @@ class ActiveParameters(Parameters):
 
     @property
     def ways(self) -> tuple[Way, ...]:
-        """The ways to choose that are compared."""
         return ways_of(self.score, *self.conditions)

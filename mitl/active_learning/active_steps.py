@@ -160,13 +160,11 @@ class Scenario:
             self.progress(f"{label}: {step}", done, total)
 
         kept = Checkpoints(self.folder / name)
-        settings = self.annotator.options
-        device = self.parameters.device
+        settings, device = self.annotator.options, self.parameters.device
         plan = TrainingPlan(settings, self.loss, seed, device, kept, weights_of=weights_of, late=LATE)
         trained = module_of(self.annotator.kind).train(one_caption_each(self.lessons, paired), plan, progress)
         opened = self._opened(trained.arrays)
-        asks_images = self.parameters.unpaired != IMAGES
-        state = Round(opened, self.lessons, paired, asks_images, progress)
+        state = Round(opened, self.lessons, paired, self.parameters.unpaired != IMAGES, progress)
         try:
             with repeatable(seed):
                 # Before the measurement, whose compiled code may change the number of threads, on which sums depend.
