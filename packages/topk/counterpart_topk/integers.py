@@ -35,7 +35,7 @@ class IntegerTiles(ProductTiles):
 
     key_type = np.int16
     relative = 0.0
-    largest = 8_192, 8_192
+    largest = 8_192, 4_096
 
     def __init__(self, rows: Side, columns: Side) -> None:
         self._rows = rows
