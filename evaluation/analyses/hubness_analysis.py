@@ -7,16 +7,21 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from core.errors import CounterpartError
 from core.progress import Progress
-from corpus.models import Caption, Collection, Image
+from corpus.models import Caption, Collection, Image, Match
 from counterpart_topk.hubness import DEPTHS, k_occurrence, skewness
+from counterpart_topk.hubness.step_tables import BY_RELAXATION, tuned_tables
 from evaluation.analyses import Findings, shown, text_table
 from evaluation.compared_lists import ListsParameters
-from evaluation.step_recalls import compare_steps
+from mitl.active_learning.active_steps import TEST, read_measured
+from mitl.annotators import load
 from mitl.charts.drawing import Chart
-from mitl.charts.lines import tail_chart
+from mitl.charts.lines import line_chart, tail_chart
 from mitl.models import Annotator, Direction
+from mitl.search.retrieval import errors_of
 from mitl.search.store import NewestLists
+from mitl.search.tuning import SPLIT
 
 HELP = "How strongly hubs dominate the annotators' stored lists: skewness of N_k, hs-sum, the largest hub."
 DEEPEST = max(DEPTHS)
@@ -30,18 +35,42 @@ class HubnessParameters(ListsParameters):
 
 
 def analyse(parameters: HubnessParameters, *, progress: Progress) -> Findings:
-    """Measure the newest lists, or compare re-rankings (``compare_steps``).
+    """Measure the newest lists, or compare re-rankings.
 
-    Raises CounterpartError if lists are missing or have fewer than ten entries.
+    Raises CounterpartError if lists are missing or have fewer than ten entries; to compare, if there is neither of the
+    splits test and val, and for annotators without scores.
     """
     if parameters.steps:
-        annotators = Annotator.objects.all_named(parameters.annotators)
-        return compare_steps(Collection.objects.named(parameters.collection), annotators, progress)
+        return _compared(parameters, progress)
     found = parameters.newest(DEEPEST)
     counts = _counts(found)
     by_name = _figures(found, counts)
     figures = {"collection": parameters.collection, "queries": parameters.queries, "annotators": by_name}
     return Findings(figures, _text(by_name), _chart(counts), _rows(by_name))
+
+
+def _compared(parameters: HubnessParameters, progress: Progress) -> Findings:
+    """Return the tables of ``tuned_tables``, tried on val and measured on test, or both on the one split there is."""
+    collection = Collection.objects.named(parameters.collection)
+    splits = [split for split in (SPLIT, TEST) if collection.images.filter(split=split).exists()]
+    if not splits:
+        raise CounterpartError(f"{collection} has no images in the splits test and val; import it with its splits.")
+    rows: list[dict[str, Any]] = []
+    for annotator in Annotator.objects.all_named(parameters.annotators):
+        with errors_of(annotator):
+            opened = load(annotator)
+            parts = [read_measured(collection, split, Match.ORIGINAL) for split in splits]
+            scored = [(opened.scores(part.images, part.captions, progress=progress), part.pairs) for part in parts]
+            rows += [{"annotator": annotator.name, **row} for row in tuned_tables(*scored, progress=progress)]
+    curves: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        if row["table"] == BY_RELAXATION:
+            point = {"line": row["method"], "x": row["relaxation"], "y": row["i2t R@10"]}
+            curves.setdefault(row["annotator"], []).append(point)
+    table = [[shown(cell, "" if isinstance(cell, str) else ".4g") for cell in row.values()] for row in rows]
+    text = f"{text_table(list(rows[0]), table, left=3)}\n\nMethods: split {splits[-1]}; {BY_RELAXATION}: {splits[0]}."
+    chart = line_chart("RGM by its relaxation", f"Split {splits[0]}", curves, "relaxation", "i2t R@10, %", zero=False)
+    return Findings({"collection": collection.name, "rows": rows}, text, chart, rows)
 
 
 Counts = dict[Direction, dict[int, dict[str, NDArray[np.int64]]]]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from counterpart_topk.hubness.chosen_steps import OneDirection
 from counterpart_topk.hubness.corrections import BETA, DEPTHS, NEIGHBOURS
 from counterpart_topk.hubness.reranking import Step, Steps
-from counterpart_topk.hubness.score_blocks import Blocks, Transposed
+from counterpart_topk.hubness.score_blocks import MEMORY, Blocks, Transposed, in_memory
 from counterpart_topk.progress import Progress, silent
 
 Positives = NDArray[np.int64]
@@ -22,6 +22,7 @@ RELAXED = ("RGM", "IS+RGM", "CSLS+RGM")
 METHODS = (NAIVE, GREEDY, "RGM", "IS", "CSLS", "IS+RGM", "CSLS+RGM")
 RELAXATIONS = (1.0, 1.5, 2.0, 3.0, 5.0)
 USUAL = 2.0
+BY_RELAXATION = "by relaxation"
 CORRECTIONS = {"IS": Step("is", (("beta", BETA),)), "CSLS": Step("csls", (("k", NEIGHBOURS),))}
 
 
@@ -90,6 +91,23 @@ def best_relaxations(tried: Sequence[MethodRecall]) -> dict[str, float]:
         if one.method not in best or one.rsum > best[one.method].rsum:
             best[one.method] = one
     return {method: one.relaxation for method, one in best.items() if one.relaxation is not None}
+
+
+def tuned_tables(
+    tried_on: tuple[Blocks, Positives], measured: tuple[Blocks, Positives] | None = None, *, progress: Progress = silent
+) -> list[dict[str, str | float | None]]:
+    """Return the figures of two tables, which ``table`` names: ``METHODS`` on ``measured``, with the relaxations of
+    highest rsum on ``tried_on``; and ``RELAXED`` on ``tried_on`` at each relaxation.
+
+    Both sides are scores and places of matches. Without ``measured`` both tables are of the same scores, and the
+    relaxations are 2. Raises ValueError as ``compare_methods`` does.
+    """
+    scores = in_memory(tried_on[0], MEMORY)
+    tried = vary_relaxation(scores, tried_on[1], progress=progress)
+    chosen = best_relaxations(tried) if measured else {}
+    last = (in_memory(measured[0], MEMORY), measured[1]) if measured else (scores, tried_on[1])
+    found = [{"table": "methods", **one.figures()} for one in compare_methods(*last, chosen, progress=progress)]
+    return found + [{"table": BY_RELAXATION, **one.figures()} for one in tried]
 
 
 def _measured(
