@@ -17,7 +17,7 @@ from core.files.stored_files import remove_file
 from core.progress import Progress, silent
 from corpus.batches import refuse_undone, undone_in
 from counterpart_statistics.aggregation import POSITIVE, Concluded, Method, Ties, certainty_of, conclusions, fit_votes
-from counterpart_statistics.aggregation.fit import describe_workers
+from counterpart_statistics.aggregation.fit import Tallies
 from counterpart_statistics.aggregation.votes import Votes
 from dataset.judged.answer_tables import votes_of
 from dataset.judged.coded_votes import PairCodes, read_round
@@ -71,7 +71,7 @@ def aggregate_round(
 
     The answers on candidates in accepted assignments become verdicts; some methods estimate the workers' errors from
     those on controls that are not retired. ``choose_levels`` explains ``ties``; ``seed`` draws the random starts of
-    methods that have any. ``workers`` adds a row per worker (``aggregation.fit.describe_workers``); ``consensus`` adds
+    methods that have any. ``workers`` adds a row per worker (``aggregation.fit.Tallies``); ``consensus`` adds
     one per annotator and direction. Raises CounterpartError if no judgment counts, and if another process has replaced
     the verdicts meanwhile; the existing ones are then kept.
     """
@@ -108,7 +108,7 @@ def aggregate_round(
     if len(fit.members):
         figures["annotators"] = _rows(fit.members)
     if workers:
-        figures["workers"] = _rows(describe_workers(votes, fit, ties).reset_index())
+        figures["workers"] = _rows(Tallies.of(votes, fit, ties).described(fit.skills).reset_index())
     return {"judgments": judgments, **figures}
 
 

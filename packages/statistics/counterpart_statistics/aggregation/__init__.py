@@ -15,7 +15,7 @@ from counterpart_statistics.aggregation.certainty import Certainty, certainty_of
 from counterpart_statistics.aggregation.consensus import consensus
 from counterpart_statistics.aggregation.crowds import ControlAnswers
 from counterpart_statistics.aggregation.dawid_skene import dawid_skene
-from counterpart_statistics.aggregation.fit import Fit, Ties, choose_levels, chosen_places, describe_workers
+from counterpart_statistics.aggregation.fit import Fit, Tallies, Ties, choose_levels, chosen_places
 from counterpart_statistics.aggregation.glad import glad
 from counterpart_statistics.aggregation.mace import mace
 from counterpart_statistics.aggregation.ordinal import ordinal
@@ -118,7 +118,7 @@ Pair = tuple[str, str]  # of image and caption
 
 @dataclass(frozen=True)
 class FullConclusion:
-    """``verdicts`` as of ``conclude``; ``workers`` as of ``fit.describe_workers``; ``annotators``: the ``pairs``,
+    """``verdicts`` as of ``conclude``; ``workers`` as of ``fit.Tallies.described``; ``annotators``: the ``pairs``,
     ``accuracy`` and ``weight`` of every annotator and direction that had a vote; ``certainty`` if it was asked for."""
 
     verdicts: pd.DataFrame
@@ -169,7 +169,8 @@ def full_conclusion(
     verdicts.insert(7, "confidence", np.concatenate([part.confidence for part in parts] or [np.empty(0)]))
     if certainty:
         verdicts["probability"] = np.concatenate([part.probability for part in parts] or [np.empty(0)])
-    return FullConclusion(verdicts, describe_workers(read, fit, ties), fit.members, certainty)
+    workers = Tallies.of(read, fit, ties).described(fit.skills)
+    return FullConclusion(verdicts, workers, fit.members, certainty)
 
 
 @dataclass(frozen=True)
@@ -232,7 +233,8 @@ def fit_votes(votes: Votes, method: Method, *, proposals: pd.DataFrame | None = 
     """
     if method not in METHODS:
         raise ValueError(f"Unknown method {method!r}: use {' or '.join(METHODS)}.")
-    if method == "majority" or len(votes.levels) == 1 or not votes.candidates:
+    no_candidates = votes.others is None and not votes.candidates
+    if method == "majority" or len(votes.levels) == 1 or no_candidates:
         shares = votes.passed(SpooledRows(np.float64, shape=(len(votes.levels),)), lambda batch: batch.shares)
         return Fit(shares.distribution, pd.DataFrame(index=votes.worker_names))
     methods = {

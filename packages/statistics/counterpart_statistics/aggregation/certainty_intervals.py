@@ -17,7 +17,7 @@ from scipy.special import expit, logit, ndtri
 
 from counterpart_statistics.aggregation.crowds import EDGE, RIGHT, WRONG, Crowd, crowd_of, vote_table
 from counterpart_statistics.aggregation.posterior import GAP_MEAN, GAPS, SEED, SHARES, Pairs, Part, Posterior
-from counterpart_statistics.aggregation.votes import Codes, Floats
+from counterpart_statistics.aggregation.votes import Codes, Floats, by_first
 
 DRAWS = 40  # of workers
 INTERVAL = (0.05, 0.95)
@@ -112,7 +112,7 @@ def _drawn(pairs: Pairs, crowd: Crowd, found: Posterior, rng: np.random.Generato
     order = answers.worker_order
     own = crowd.counts(answers, *answers.totals)
     taught = [np.maximum(whole - part, 0) for whole, part in zip((found.a, found.b), own, strict=True)]
-    sets = _by_first_vote(pairs)
+    sets = by_first((batch.sets for batch in pairs.votes.batches()), len(answers.worker))
     levels = _Levels.of(pairs)
     each = int(np.clip(_SETS // max(len(sets), 1), 1, _EACH))
     points = iter(_grid_points(found.grid, DRAWS * each, rng))
@@ -133,16 +133,6 @@ def _grid_points(grid: Floats, n: int, rng: np.random.Generator) -> list[tuple[f
     strata = (rng.permutation(n) + rng.random(n)) / n
     gaps, shares = np.divmod(np.searchsorted(weights / weights[-1], strata), len(SHARES))
     return list(zip(GAPS[gaps].tolist(), SHARES[shares].tolist(), strict=True))
-
-
-def _by_first_vote(pairs: Pairs) -> Codes:
-    """Return the sets with votes by the first of them, whatever their numbers."""
-    first = np.full(len(pairs.answers.worker), np.iinfo(np.int64).max)
-    begin = 0
-    for batch in pairs.votes.batches():
-        np.minimum.at(first, batch.sets, begin + np.arange(len(batch.sets)))
-        begin += len(batch.sets)
-    return np.argsort(first, kind="stable")[: int((first < np.iinfo(np.int64).max).sum())]
 
 
 @dataclass(frozen=True)

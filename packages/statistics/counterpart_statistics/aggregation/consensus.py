@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from counterpart_statistics.aggregation.fit import Fit, reliability
+from counterpart_statistics.aggregation.fit import Fit, Tallies
 from counterpart_statistics.aggregation.ordinal import ordinal
 from counterpart_statistics.aggregation.spooled_rows import SpooledRows
 from counterpart_statistics.aggregation.votes import Batch, Codes, Floats, Votes
@@ -33,7 +33,7 @@ def consensus(votes: Votes, proposals: pd.DataFrame | None = None) -> Fit:
     if not members:
         return people
     baseline = distribution[~whole.is_gold].mean(axis=0).max()
-    weights = np.maximum(_skill(reliability(votes, people), baseline), _LEAST)
+    weights = np.maximum(_skill(Tallies.of(votes, people, "median").reliability(), baseline), _LEAST)
     of_people = np.bincount(whole.items, weights=weights[whole.workers], minlength=len(distribution))
     sums = of_people[:, None] * distribution
     total = of_people.copy()

@@ -1,6 +1,6 @@
 """The results of a method of aggregation: shares of levels, the level of each item, and figures of the workers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -14,6 +14,7 @@ from counterpart_statistics.judged import MATCH
 
 Ties = Literal["median", "lower", "higher"]
 _DIGITS = 9  # of the shares of all methods but majority: what another order of summation cannot change
+_COUNTED = ("votes", "agreed", "controls", "right", "trusted")  # the first columns of ``Tallies.workers``
 
 
 @dataclass(frozen=True)
@@ -42,52 +43,83 @@ class Fit:
             self.rows.write(batch.first, self.of(batch).round(_DIGITS))
 
 
-def describe_workers(votes: Votes, fit: Fit, ties: Ties) -> pd.DataFrame:
-    """Return a row per worker, by name, with what is known of their answers.
+@dataclass(frozen=True)
+class Tallies:
+    """What a count sums. The sums over two groups of items add up to those over both.
 
-    votes: number of votes on candidates.
-    agreement: share of those that equal the level chosen for the item, with ``ties`` as of ``choose_levels``.
-    controls: number of votes on gold controls.
-    right: share of those at a right level.
-    reliability: as of ``reliability``.
-    confusion: by level of the item, the estimated probabilities of the worker's answers (levels by levels), NaN for
-        levels that do not occur among their items.
-    The rest are the ``skills`` of the method. Figures of no votes are NaN.
+    workers: a row per worker, by name: the numbers of votes on candidates, of those that equal the level chosen, of
+        votes on gold controls, and of those at a right level; the sum of the probabilities of the levels voted; and the
+        expected votes by answer and level of the item (levels * levels).
+    kinds: (kinds, levels) the sums of the shares of the items of each kind.
     """
-    workers, levels = votes.given.shape
-    counts = np.zeros((4, workers))
-    sums = np.zeros((votes.width, levels))
-    for batch in votes.batches():
-        distribution = fit.of(batch)
-        agrees = chosen_places(distribution, ties)[batch.items] == batch.labels
-        right = batch.possible[batch.items, batch.labels]
-        gold = batch.on_gold
-        for row, which in enumerate((~gold, agrees & ~gold, gold, right & gold)):
-            counts[row] += np.bincount(batch.workers, weights=which, minlength=workers)
-        sums = batch.added(distribution, sums)
-    voted, agreed, controls, passed = counts
-    confusion = sums[: workers * levels].reshape(workers, levels, levels).transpose(0, 2, 1)
-    with np.errstate(invalid="ignore"):
-        figures = {
-            "votes": voted.astype(int),
-            "agreement": agreed / voted,
-            "controls": controls.astype(int),
-            "right": passed / controls,
-            "reliability": reliability(votes, fit),
-            "confusion": (confusion / confusion.sum(axis=2, keepdims=True)).round(4).tolist(),
-        }
-    return pd.DataFrame(figures, index=votes.worker_names.rename("worker")).join(fit.skills).sort_index()
 
+    workers: pd.DataFrame
+    kinds: Floats
 
-def reliability(votes: Votes, fit: Fit) -> NDArray[np.float64]:
-    """Return for every worker the mean probability that the level voted is the item's; on controls the share of the
-    right levels."""
-    sums = np.zeros(len(votes.worker_names))
-    for batch in votes.batches():
-        voted = fit.of(batch)[batch.items, batch.labels]
-        right = batch.possible[batch.items, batch.labels]
-        np.add.at(sums, batch.workers, np.where(batch.on_gold, right, voted))
-    return sums / votes.given.sum(axis=1)
+    @classmethod
+    def of(cls, votes: Votes, fit: Fit, ties: Ties, batches: Iterable[Batch] | None = None) -> "Tallies":
+        """Return the sums over all items, or over those of ``batches``; ``ties`` as of ``choose_levels``."""
+        workers, levels = len(votes.worker_names), len(votes.levels)
+        figures = np.zeros((workers, len(_COUNTED)))
+        sums = np.zeros((votes.width, levels))
+        for batch in votes.batches() if batches is None else batches:
+            distribution = fit.of(batch)
+            agrees = chosen_places(distribution, ties)[batch.items] == batch.labels
+            right = batch.possible[batch.items, batch.labels]
+            gold = batch.on_gold
+            for column, which in enumerate((~gold, agrees & ~gold, gold, right & gold)):
+                figures[:, column] += np.bincount(batch.workers, weights=which, minlength=workers)
+            np.add.at(figures[:, 4], batch.workers, np.where(gold, right, distribution[batch.items, batch.labels]))
+            sums = batch.added(distribution, sums)
+        by_worker = np.concatenate([figures, sums[: workers * levels].reshape(workers, levels**2)], axis=1)
+        return cls(pd.DataFrame(by_worker, votes.worker_names), sums[workers * levels :])
+
+    def plus(self, other: "Tallies", times: int = 1) -> "Tallies":
+        """Return the sums with those over other items added, or with -1 ``times`` taken away."""
+        workers = self.workers.add(times * other.workers, fill_value=0)
+        return Tallies(workers.round(_DIGITS), (self.kinds + times * other.kinds).round(_DIGITS))
+
+    def by_cell(self, workers: pd.Index) -> Floats:
+        """Return the sums of some workers and of the kinds as a pass has them (``Votes.others``)."""
+        rows = self.workers.reindex(workers, fill_value=0).to_numpy()[:, len(_COUNTED) :]
+        return np.concatenate([rows.reshape(-1, self.kinds.shape[1]), self.kinds])
+
+    def reliability(self) -> Floats:
+        """Return for every worker the mean probability that the level voted is the item's; on controls the share of the
+        right levels."""
+        voted, _, controls, _, trusted = self._counted
+        return trusted / (voted + controls)
+
+    def described(self, skills: pd.DataFrame) -> pd.DataFrame:
+        """Return a row per worker, by name, with what is known of their answers.
+
+        votes: number of votes on candidates.
+        agreement: share of those that equal the level chosen for the item.
+        controls: number of votes on gold controls.
+        right: share of those at a right level.
+        reliability: as of the method.
+        confusion: by level of the item, the estimated probabilities of the worker's answers (levels by levels), NaN for
+            levels that do not occur among their items.
+        The rest are the ``skills`` of the method of aggregation. Figures of no votes are NaN.
+        """
+        voted, agreed, controls, right, _ = self._counted
+        levels = self.kinds.shape[1]
+        by_answer = self.workers.to_numpy()[:, len(_COUNTED) :].reshape(-1, levels, levels)
+        confusion = by_answer.transpose(0, 2, 1)
+        with np.errstate(invalid="ignore"):
+            table = {
+                "votes": voted.astype(int),
+                "agreement": agreed / voted,
+                "controls": controls.astype(int),
+                "right": right / controls,
+                "reliability": self.reliability(),
+                "confusion": (confusion / confusion.sum(axis=2, keepdims=True)).round(4).tolist(),
+            }
+        return pd.DataFrame(table, index=self.workers.index.rename("worker")).join(skills).sort_index()
+
+    @property
+    def _counted(self) -> Floats:
+        return self.workers.to_numpy()[:, : len(_COUNTED)].T
 
 
 def choose_levels(distribution: pd.DataFrame, *, ties: Ties = "median") -> pd.Series:

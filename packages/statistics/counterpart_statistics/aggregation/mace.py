@@ -5,7 +5,7 @@ import pandas as pd
 import scipy
 
 from counterpart_statistics.aggregation.fit import Fit
-from counterpart_statistics.aggregation.votes import Codes, Floats, Votes
+from counterpart_statistics.aggregation.votes import Floats, Votes, by_first
 
 ITERATIONS = 50
 KNOWN = 0.5  # prior votes of answering right on purpose, and of not
@@ -20,7 +20,8 @@ def mace(votes: Votes, *, seed: int = 0, iterations: int = ITERATIONS) -> Fit:
     no gold: votes on controls are left out, and controls keep the shares of their votes. ``seed`` draws the start.
     Levels that no worker chose for a candidate have no share.
     """
-    workers, levels = _by_first_vote(votes)
+    workers = by_first((batch.workers[~batch.on_gold] for batch in votes.batches()), len(votes.worker_names))
+    levels = by_first((batch.labels[~batch.on_gold] for batch in votes.batches()), len(votes.levels))
     shape = votes.given.shape
     competence = np.ones(shape[0])
     habits = np.zeros(shape)
@@ -66,17 +67,3 @@ def _drawn(workers: int, levels: int, seed: int) -> tuple[Floats, Floats]:
     starts = [drawn.rvs(size=(workers, n), random_state=seed % 2**32) for n in (2, levels)]
     knows, usual = (start / start.sum(axis=1, keepdims=True) for start in starts)
     return knows, usual
-
-
-def _by_first_vote(votes: Votes) -> tuple[Codes, Codes]:
-    """Return the workers and the places of the levels that occur in votes on candidates, each by its first vote."""
-    workers, levels = votes.given.shape
-    first = [np.full(workers, np.inf), np.full(levels, np.inf)]
-    seen = 0
-    for batch in votes.batches():
-        for places, codes in zip(first, (batch.workers, batch.labels), strict=True):
-            found, at = np.unique(codes[~batch.on_gold], return_index=True)
-            places[found] = np.minimum(places[found], seen + at)
-        seen += int((~batch.on_gold).sum())
-    by_worker, by_level = (np.argsort(places)[: int(np.isfinite(places).sum())] for places in first)
-    return by_worker, by_level

@@ -1,7 +1,7 @@
 """Votes in any order, sorted by item and worker into batches, in bounded memory."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from math import ceil
 from typing import Any
@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from counterpart_statistics.aggregation.spooled_rows import SpooledRows
-from counterpart_statistics.aggregation.votes import ITEM, LEVELS, Codes, Votes
+from counterpart_statistics.aggregation.votes import ITEM, LEVELS, Codes, Votes, cells_of
 
 VOTE = np.dtype([("code", np.int64), ("worker", np.int32), ("label", np.int32), ("set", np.int32)])
 """A vote: the code of its item, the places of its worker and of its level, and the number of its answer set."""
@@ -43,16 +43,17 @@ def sort_votes(
     items = SpooledRows(ITEM)
     cells = SpooledRows(np.int32)  # of the workers as they are numbered in the chunks
     sets = SpooledRows(np.int32)
-    bounds = [(0, 0)]
+    bounds = [0]
     digests = _WorkerDigests(len(workers), len(levels))
     for part in parts:
         votes = _sorted_part(part.read())
         found, counts = _counted(votes["code"])
         digests.add(votes, np.repeat(np.arange(len(items), len(items) + len(found)), counts))
-        bounds += [(len(items) + item, len(cells) + vote) for item, vote in _batch_ends(counts)]
+        bounds += (len(items) + _batch_ends(counts)).tolist()
         rows = np.zeros(len(found), ITEM)
         rows["code"] = found
         rows["votes"] = counts
+        rows["end"] = len(items) + len(cells) + np.cumsum(counts + 1)
         rows["kind"] = kind_of(found)
         items.append(rows)
         cells.append(votes["worker"] * len(levels) + votes["label"])
@@ -60,7 +61,7 @@ def sort_votes(
     if digests.repeated:
         raise ValueError(f"{digests.repeated} labels repeat an item and worker; keep one of each.")
     order = digests.order()
-    final, of_votes, bounds = _renumbered(items, cells, sets, bounds, order, len(levels))
+    final, of_votes = _renumbered(items, cells, sets, bounds, order, len(levels))
     return Votes(items, final, of_votes, bounds, workers[order], levels, kinds, item_names)
 
 
@@ -87,11 +88,9 @@ def _counted(codes: Codes) -> tuple[Codes, Codes]:
     return codes[starts], np.diff(starts, append=len(codes))
 
 
-def _batch_ends(counts: Codes) -> Iterator[tuple[int, int]]:
-    """Yield the numbers of items and of votes up to the end of each batch."""
-    ends = np.cumsum(counts)
-    last = np.flatnonzero(np.diff((ends - counts) // BATCH, append=-1))
-    yield from zip((last + 1).tolist(), ends[last].tolist(), strict=True)
+def _batch_ends(counts: Codes) -> Codes:
+    """Return the numbers of items up to the end of each batch."""
+    return np.flatnonzero(np.diff((np.cumsum(counts) - counts) // BATCH, append=-1)) + 1
 
 
 class _WorkerDigests:
@@ -130,21 +129,21 @@ def _renumbered(
     items: SpooledRows,
     cells: SpooledRows,
     sets: SpooledRows,
-    bounds: Sequence[tuple[int, int]],
+    bounds: Sequence[int],
     order: Codes,
     levels: int,
-) -> tuple[SpooledRows, SpooledRows, list[tuple[int, int]]]:
+) -> tuple[SpooledRows, SpooledRows]:
     """Return the cells with the workers numbered in their ``order``, and after those of each item the cell of its kind
-    (``votes.Batch``); the sets of the votes in the same order; and the bounds of the batches."""
+    (``votes.Batch``), and the sets of the votes in the same order."""
     numbers = np.zeros(order.max(initial=-1) + 1, dtype=np.int64)
     numbers[order] = np.arange(len(order))
     of_workers = len(order) * levels
     final = SpooledRows(np.int32)
     of_votes = SpooledRows(np.int32)
-    ends = [(0, 0)]
-    for (item, vote), (next_item, next_vote) in pairwise(bounds):
+    for item, next_item in pairwise(bounds):
         rows = items.read(item, next_item)
-        old = cells.read(vote, next_vote)
+        first, last = cells_of(rows)
+        old = cells.read(first - item, last - next_item)
         places = np.repeat(np.arange(len(rows)), rows["votes"])
         new = numbers[old // levels] * levels + old % levels
         sorted_by = np.argsort(places * of_workers + new, kind="stable")
@@ -152,9 +151,8 @@ def _renumbered(
         whole[np.arange(len(old)) + places] = new[sorted_by]
         whole[np.cumsum(rows["votes"] + 1) - 1] = of_workers + rows["kind"]
         final.append(whole)
-        of_votes.append(sets.read(vote, next_vote)[sorted_by])
-        ends.append((next_item, len(final)))
-    return final, of_votes, ends
+        of_votes.append(sets.read(first - item, last - next_item)[sorted_by])
+    return final, of_votes
 
 
 def read_votes(
@@ -170,9 +168,7 @@ def read_votes(
     known. Raises ValueError for a missing column, a label outside the levels, a worker who labelled an item twice, or a
     gold item with no right level.
     """
-    scale = _checked_scale(labels, levels)
-    if nameless := int(labels[["item", "worker"]].isna().any(axis=1).sum()):
-        raise ValueError(f"{nameless} labels have no item or no worker; name them or drop them.")
+    scale = checked_scale(labels, levels)
     items, item_names = pd.factorize(labels["item"], sort=True)
     workers, worker_names = pd.factorize(labels["worker"], sort=True)
     votes = np.zeros(len(labels), VOTE)
@@ -180,7 +176,7 @@ def read_votes(
     votes["worker"] = workers
     votes["set"] = labels.get("set", workers)
     votes["label"] = np.searchsorted(np.array(scale), labels["label"].to_numpy())
-    kinds, kind_by_item = _kinds(pd.Index(item_names), scale, gold or {})
+    kinds, kind_by_item = kinds_of(pd.Index(item_names), scale, gold or {})
     return sort_votes(
         [votes],
         total=len(votes),
@@ -193,7 +189,7 @@ def read_votes(
     )
 
 
-def _kinds(
+def kinds_of(
     items: pd.Index, levels: Sequence[int], gold: Mapping[Any, Iterable[int]]
 ) -> tuple[NDArray[np.bool_], Codes]:
     """Return the levels that the items of each kind may have, and the kind of each item; gold items without
@@ -214,7 +210,8 @@ def _kinds(
     return np.array(kinds), kind_by_item
 
 
-def _checked_scale(labels: pd.DataFrame, levels: Sequence[int] | None) -> list[int]:
+def checked_scale(labels: pd.DataFrame, levels: Sequence[int] | None) -> list[int]:
+    """Return the levels, ascending; raises ValueError as ``read_votes`` does for columns, names and labels."""
     missing = {"item", "worker", "label"} - set(labels.columns)
     if missing:
         raise ValueError(f"Missing columns of the labels: {', '.join(sorted(missing))}.")
@@ -222,4 +219,6 @@ def _checked_scale(labels: pd.DataFrame, levels: Sequence[int] | None) -> list[i
     scale = sorted(levels or (LEVELS if seen <= set(LEVELS) else seen))
     if foreign := seen - set(scale):
         raise ValueError(f"{len(foreign)} labels are not among the levels: {', '.join(map(str, sorted(foreign)))}.")
+    if nameless := int(labels[["item", "worker"]].isna().any(axis=1).sum()):
+        raise ValueError(f"{nameless} labels have no item or no worker; name them or drop them.")
     return scale

@@ -4,7 +4,7 @@ A pass holds one batch of items in memory, besides the parameters of the workers
 by the disk.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import pairwise
@@ -19,8 +19,9 @@ from counterpart_statistics.aggregation.spooled_rows import SpooledRows
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 LEVELS = (1, 2, 3, 4)
-ITEM = np.dtype([("code", np.int64), ("votes", np.int32), ("kind", np.int32)])
-"""An item: its code, its number of votes, and its kind (``Votes.kinds``)."""
+ITEM = np.dtype([("code", np.int64), ("end", np.int64), ("votes", np.int32), ("kind", np.int32)])
+"""An item: its code, the number of the entry of ``Votes.cells`` after its last, its number of votes, and its kind
+(``Votes.kinds``)."""
 
 
 @dataclass(frozen=True)
@@ -139,19 +140,21 @@ class Votes:
     The numbers of the workers, which ``worker_names`` has in their order, follow from their votes: sums and random
     starts depend neither on the order of the votes nor on the names. ``kinds`` (kinds, levels) says which levels the
     items of each kind may have; its first row allows all. The items of one kind share the prior of a method.
-    ``bounds`` has the numbers of the first item and of the first cell of each batch, and at last those of all.
+    ``bounds`` has the number of the first item of each batch, and at last that of all items.
     ``sets`` are the numbers of the votes' answer sets, as they were given.
     ``item_names`` are those of a data frame's items, whose codes are their places in it.
+    ``others`` (width, levels) are the sums over items that are counted but not among these: a pass adds to them.
     """
 
     items: SpooledRows
     cells: SpooledRows
     sets: SpooledRows
-    bounds: Sequence[tuple[int, int]]
+    bounds: Sequence[int]
     worker_names: pd.Index
     levels: Sequence[int]
     kinds: NDArray[np.bool_]
     item_names: pd.Index | None = None
+    others: Floats | None = None
 
     @property
     def width(self) -> int:
@@ -167,15 +170,26 @@ class Votes:
         """All votes in memory, for methods that need them at once."""
         return self._batch(self.bounds[0], self.bounds[-1])
 
-    def _batch(self, begin: tuple[int, int], end: tuple[int, int]) -> Batch:
-        rows = self.items.read(begin[0], end[0])
-        sets = self.sets.read(begin[1] - begin[0], end[1] - end[0])  # a vote has no cell of a kind
-        return Batch(begin[0], rows, self.cells.read(begin[1], end[1]), self.kinds, self.width, sets)
+    def _batch(self, begin: int, end: int) -> Batch:
+        rows = self.items.read(begin, end)
+        first, last = cells_of(rows)
+        sets = self.sets.read(first - begin, last - end)  # a vote has no cell of a kind
+        return Batch(begin, rows, self.cells.read(first, last), self.kinds, self.width, sets)
+
+    def at(self, places: Codes) -> Batch:
+        """Return the items of these numbers, ascending, and no others: those of a batch need not follow one another.
+        Its time depends on their votes, not on all."""
+        rows = self.items.mapped()[places]
+        given = rows["votes"].astype(np.int64)
+        sets = _ranges(rows["end"] - places - 1, given)
+        cells = _ranges(rows["end"], given + 1)
+        return Batch(0, rows, self.cells.mapped()[cells], self.kinds, self.width, self.sets.mapped()[sets])
 
     @cached_property
     def given(self) -> Codes:
         """(workers, levels) how often each worker gave each answer."""
-        counts = np.zeros(self.width, dtype=np.int64)
+        before = 0 if self.others is None else self.others.sum(axis=1).round()  # each vote adds shares that sum to 1
+        counts = np.zeros(self.width, dtype=np.int64) + np.int64(before)
         for batch in self.batches():
             counts += np.bincount(batch.cells, minlength=self.width)
         return counts[: -len(self.kinds)].reshape(-1, len(self.levels))
@@ -218,7 +232,7 @@ class Votes:
     ) -> Estimate:
         """Write the shares of every batch to ``distribution``; return the estimate."""
         levels = len(self.levels)
-        sums = np.zeros((self.width, levels))
+        sums = np.zeros((self.width, levels)) if self.others is None else self.others
         moved = 0.0 if len(distribution) else np.nan
         for batch in self.batches():
             shares = shares_of(batch)
@@ -229,6 +243,28 @@ class Votes:
         ends = len(self.worker_names) * levels
         by_worker = sums[:ends].reshape(-1, levels, levels)
         return Estimate(distribution, by_worker, sums[ends:], moved / max(len(self.items) * levels, 1))
+
+
+def cells_of(rows: NDArray) -> tuple[int, int]:
+    """Return the numbers of the first cell of items that follow one another, and of the cell after their last."""
+    first, last = rows[:1], rows[-1:]
+    return int((first["end"] - first["votes"] - 1).sum()), int(last["end"].sum())
+
+
+def by_first(codes: Iterable[NDArray], size: int) -> Codes:
+    """Return the codes below ``size`` that occur in arrays, by where they occur first."""
+    none = np.iinfo(np.int64).max
+    first = np.full(size, none)
+    begin = 0
+    for some in codes:
+        np.minimum.at(first, some, begin + np.arange(len(some)))
+        begin += len(some)
+    return np.argsort(first, kind="stable")[: int((first < none).sum())]
+
+
+def _ranges(ends: Codes, lengths: Codes) -> Codes:
+    """Return the numbers of ranges of some lengths before some ends, one range after another."""
+    return np.repeat(ends - np.cumsum(lengths), lengths) + np.arange(lengths.sum())
 
 
 def _normalised(logits: Floats) -> Floats:
