@@ -185,7 +185,7 @@ def table_6(data: Path) -> Item:
         "R-precision: Tri5 11.6/11.0, Tri5Sem 13.4/13.7; any similarity of words helps, IDF seldom",
         f"Tri5 {tri5}, Tri5Sem {sem}, Tri5+Align {aligned}: alignment helps, IDF does not, company only in search",
         SOURCE,
-        "`add_annotator NAME --kind kcca --option text=tri5 idf=root align=yes company=both`",
+        "`add_annotator N --kind kcca --option text=tri5 --option idf=root --option align=yes --option company=both`",
         Status.CLOSED,
         f"{PRINTED_SYSTEMS}, in a pool of {POOL}; Dimage (all captions of an image) replaces the British National "
         "Corpus. Letters: p ≤ 0.1, 0.05, 0.01 (once, twice, three times) against the cell without that part",
