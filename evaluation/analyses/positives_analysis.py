@@ -1,49 +1,66 @@
-"""Positives: how many matches the queries of a version have, by source (ECCV Caption, figure 3a)."""
+"""Positives: how many matches the queries of a version have, by source, and precision and recall of the sources against
+them (ECCV Caption, table 2 and figure 3a)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
-from core.parameters import POSITIONAL, Parameters
+from core.parameters import POSITIONAL, Option
 from core.progress import Progress
-from corpus.matches import known_pairs
 from corpus.models import Match
-from counterpart_statistics.judged import MATCH
+from counterpart_statistics.judged import PAIR
+from counterpart_statistics.judged.proposal_shares import source_coverage
 from dataset.models import Version
+from dataset.versions.merging import MergeTerm
 from dataset.versions.version_files import query_ids
-from evaluation.analyses import Findings, cells, text_table
+from evaluation.analyses import Findings, cells, plain, text_table
+from evaluation.compared_sources import Pairs, SourcesParameters, coverage_text, matches_of
+from hits.question import Level
 from mitl.charts.drawing import Chart
 from mitl.charts.lines import line_chart
 from mitl.models import Direction
 
-HELP = "How many positives the queries of a version have, in it and in other sources (figure 3a)."
-QUERY_COLUMN = {Direction.IMAGE_TO_CAPTION: 0, Direction.CAPTION_TO_IMAGE: 1}  # of pairs (image, caption)
+HELP = "How many positives queries of a version have, and what other sources have of them (table 2, figure 3a)."
+NO_PROPOSALS = pd.DataFrame(columns=[*PAIR, "annotator", "direction"])
 SHOWN = 12  # numbers of positives on the terminal
 
 
 @dataclass(frozen=True, kw_only=True)
-class PositivesParameters(Parameters):
+class PositivesParameters(SourcesParameters):
     version: Annotated[str, "the version whose queries are counted", POSITIONAL]
-    sources: Annotated[tuple[str, ...], "sources to compare it with; their levels 1 and 2 count"] = (Match.ORIGINAL,)
+    sources: Annotated[str, "match sources to compare it with, as in original,cxc>=3", Option(metavar="S,S")] = (
+        Match.ORIGINAL
+    )
 
 
 def analyse(parameters: PositivesParameters, *, progress: Progress) -> Findings:
-    """Count the positives of each query. Raises CounterpartError for an unknown version or source."""
+    """Count the positives of each query. Raises CounterpartError for an unknown version and unusable sources."""
     found = Version.objects.named(parameters.version)
+    queries = query_ids(found)
     progress("counting positives", 0, None)
-    rows = list(_rows(found, [*dict.fromkeys(parameters.sources), found.name]))
-    return Findings({"version": found.name, "positives": rows}, _text(rows), _chart(found, rows), rows)
+    stored = parameters.stored(found.collection)
+    rows = list(_rows(stored | {found.name: matches_of(found.collection, MergeTerm(found.name))}, queries))
+    progress("comparing sources", 0, None)
+    released: Any = Match.objects.filter(collection=found.collection, source=found.name)
+    known = pd.DataFrame(released.values_list("image_id", "caption_id", "score"), columns=[*PAIR, "level"])
+    known["level"] = np.where(known["level"] > 0, Level.YES, Level.NO)
+    asking = {direction.value: ids.tolist() for direction, ids in queries.items()}
+    sources = stored | parameters.plausible(found.collection, queries)
+    covered = list(source_coverage(known, asking, sources=sources, proposals=NO_PROPOSALS))
+    figures = {"version": found.name, "positives": rows, "coverage": plain(covered)}
+    return Findings(figures, f"{_text(rows)}\n\n{coverage_text(covered)}", _chart(found, rows), rows)
 
 
-def _rows(version: Version, sources: list[str]) -> Iterator[dict[str, Any]]:
+def _rows(pairs: Pairs, queries: Mapping[Direction, NDArray[np.int64]]) -> Iterator[dict[str, Any]]:
     """Yield how many queries have exactly, and at least, each number of positives up to the largest of a direction."""
-    pairs = {source: known_pairs(version.collection, source, max_grade=max(MATCH)) for source in sources}
-    for direction, ids in query_ids(version).items():
+    for direction, ids in queries.items():
         if not len(ids):
             continue
-        asked = {source: found[:, QUERY_COLUMN[direction]] for source, found in pairs.items()}
+        asked = {source: found[PAIR[direction != "i2t"]].to_numpy() for source, found in pairs.items()}
         counts = {
             source: np.bincount(np.searchsorted(ids, found[np.isin(found, ids)]), minlength=len(ids))
             for source, found in asked.items()

@@ -7,7 +7,7 @@ from typing import Any
 
 from core.errors import CounterpartError, some_of
 from core.progress import Progress, silent, tracked
-from core.untrusted import json_items, json_pairs
+from corpus.input_files import json_items, json_pairs
 from counterpart_metrics import BENCHMARKS, METRICS, SCORED, ExportedVersion
 from counterpart_metrics.benchmark_targets import plausible_targets, target_named
 from counterpart_metrics.needed_lists import needs_of
@@ -101,25 +101,18 @@ def check_benchmarks(names: Sequence[str], *, has_categories: bool) -> None:
 
 
 def read_categories(path: Path) -> dict[int, set[Any]]:
-    """Read the categories of images from COCO's file of instances, or ``{image: [categories]}``.
+    """Read the categories of images from COCO's file of instances, or ``{image: [categories]}``, plain or gzipped.
 
     Raises CounterpartError for a file that is neither.
     """
+    shown: dict[int, set[Any]] = {}
     try:
-        with path.open("rb") as file:
-            first = next(json_items(path.name, file, "annotations.item"), None)
-        with path.open("rb") as file:
-            if first is None:
-                pairs = json_pairs(path.name, file)
-                shown: dict[int, set[Any]] = {int(image): set(of) for image, of in pairs}
-            else:
-                shown = {}
-                for one in json_items(path.name, file, "annotations.item"):
-                    shown.setdefault(int(one["image_id"]), set()).add(one["category_id"])
-        if first is not None:
-            with path.open("rb") as file:  # images without any object
-                for image in json_items(path.name, file, "images.item.id"):
-                    shown.setdefault(int(image), set())
+        for one in json_items(path, "annotations.item"):
+            shown.setdefault(int(one["image_id"]), set()).add(one["category_id"])
+        if not shown:
+            return {int(image): set(of) for image, of in json_pairs(path)}
+        for image in json_items(path, "images.item.id"):  # also those without any object
+            shown.setdefault(int(image), set())
     except (ValueError, TypeError, KeyError, OverflowError) as error:
         raise CounterpartError(
             f"{path.name} holds no categories of images. Use COCO's instances_val2014.json, or {{image: [categories]}}."

@@ -26,7 +26,29 @@ class ZetaField(forms.Field):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluateParameters(Parameters):
+class PlausibleParameters(Parameters):
+    """What makes an image and a caption a plausible match: how many categories of objects they have in common."""
+
+    categories: Annotated[
+        Path | None,
+        PathField(
+            required=False,
+            label="Categories of the images",
+            help_text="COCO's instances_val2014.json, or {image: [categories]}, for plausible matches and pmrp",
+        ),
+    ] = None
+    zeta: Annotated[
+        tuple[int, ...],
+        ZetaField(
+            help_text="in how many categories plausible matches may differ, a column or source each; table 4 has 0, "
+            "table 2 has 2"
+        ),
+        Option(metavar="Z,Z"),
+    ] = (0,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateParameters(PlausibleParameters):
     """How rankings are named, read and measured; ``ties`` and ``missing`` are those of ``policies``."""
 
     ties: Annotated[
@@ -54,21 +76,6 @@ class EvaluateParameters(Parameters):
             help_text="name of the model (default: the file's, without its suffix)",
         ),
     ] = ""
-    categories: Annotated[
-        Path | None,
-        PathField(
-            required=False,
-            label="Categories of the images",
-            help_text="COCO's instances_val2014.json, which pmrp needs",
-        ),
-    ] = None
-    zeta: Annotated[
-        tuple[int, ...],
-        ZetaField(
-            help_text="of pmrp: in how many categories plausible matches may differ, a column each; table 4 has 0"
-        ),
-        Option(metavar="Z,Z"),
-    ] = (0,)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -123,3 +123,50 @@ def test_queries_are_counted_by_their_positives(version):
                 sum(count >= row["positives"] for count in counts) for row in found
             ]
             assert sum(row["queries"] for row in found) == len(counts)
+
+
+@pytest.fixture
+def released_originals(db, tmp_path):
+    """Three images with a caption each; the first two show one category, the third a second one too."""
+    zoo = make_collection(images=3, captions_each=1)
+    release_version("v1", collection=zoo, sample=make_sample(zoo), merge="original")
+    path = tmp_path / "categories.json"
+    path.write_text(json.dumps({"0": [1], "1": [1], "2": [1, 2]}))
+    return path
+
+
+def measured(*options: object) -> dict[tuple[str, str], tuple[int, float, float]]:
+    rows = figures_of("positives", "v1", *map(str, options))["coverage"]
+    return {(row["name"], row["direction"]): (row["positives"], row["precision"], row["recall"]) for row in rows}
+
+
+def test_plausible_matches_are_a_source_for_each_zeta(released_originals):
+    found = measured("--categories", released_originals, "--zeta=0,1")
+    # ζ = 0: the first two images and their captions match each other, the third only its own. ζ = 1: all match.
+    for direction in ("i2t", "t2i"):
+        assert found["original", direction] == (3, 1, 1)
+        assert found["PM ζ=0", direction] == (5, pytest.approx((1 / 2 + 1 / 2 + 1) / 3), 1)
+        assert found["PM ζ=1", direction] == (9, pytest.approx(1 / 3), 1)
+    assert not any("PM" in name for name, _ in measured())
+
+
+def test_plausible_matches_of_drawn_categories_agree_with_a_count_pair_by_pair(tmp_path):
+    zoo = make_collection(images=12, captions_each=2)
+    release_version("v1", collection=zoo, sample=make_sample(zoo), merge="original")
+    rng = np.random.default_rng(0)
+    shown = {str(image): np.flatnonzero(rng.random(4) < 0.5).tolist() for image in range(12)}
+    (tmp_path / "categories.json").write_text(json.dumps(shown))
+    found = measured("--categories", tmp_path / "categories.json", "--zeta=1")
+    near = [
+        [len(set(shown[str(one)]) ^ set(shown[str(caption // 2)])) <= 1 for caption in range(24)] for one in range(12)
+    ]
+    of_images = [np.mean([caption // 2 == one for caption in np.flatnonzero(near[one])]) for one in range(12)]
+    of_captions = [1 / sum(near[one][caption] for one in range(12)) for caption in range(24)]
+    assert found["PM ζ=1", "i2t"] == (np.sum(near), pytest.approx(np.mean(of_images)), 1)
+    assert found["PM ζ=1", "t2i"] == (np.sum(near), pytest.approx(np.mean(of_captions)), 1)
+
+
+def test_images_without_categories_are_named(released_originals):
+    released_originals.write_text('{"0": [1]}')
+    with pytest.raises(CommandError, match="2 images of zoo have no categories in categories.json: 1, 2"):
+        measured("--categories", released_originals)

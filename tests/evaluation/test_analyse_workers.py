@@ -1,3 +1,5 @@
+import json
+
 import pytest
 from django.core.management import CommandError
 
@@ -240,6 +242,14 @@ def test_a_threshold_chooses_the_positives_of_a_source(proposed):
     assert found["cxc>=3", "i2t"]["positives"] == 2
     assert found["cxc>=3", "i2t"]["precision"] == 0.5
     assert ("graded", "i2t") not in found
+
+
+def test_plausible_matches_are_measured_against_the_verdicts(proposed, tmp_path):
+    path = tmp_path / "categories.json"
+    path.write_text(json.dumps({str(image): [image] for image in range(proposed.pool.collection.images.count())}))
+    every = covered("round-1", "--categories", str(path))
+    for figure in ("positives", "precision", "recall"):  # no two images have a category in common
+        assert every["PM ζ=0", "i2t"][figure] == every["original", "i2t"][figure]
 
 
 def test_a_version_gives_its_released_levels_with_reviews(proposed):
