@@ -12,8 +12,8 @@ from django.db.models import Q
 from core.errors import CounterpartError, some_of
 from core.parameters import Option
 from corpus.models import Collection, Match
-from counterpart_metrics import Plausible
 from counterpart_statistics.judged import MATCH, PAIR
+from counterpart_statistics.judged.plausible_sources import plausible_sources
 from dataset.versions.merging import MergeTerm, check_sources, parse_merge
 from evaluation.analyses import cells, text_table
 from evaluation.scores.benchmark_scores import read_categories
@@ -52,19 +52,9 @@ class SourcesParameters(PlausibleParameters):
                 f"{len(missing):,} images of {collection} have no categories in {self.categories.name}: "
                 f"{some_of(missing)}. Add them; an image without objects has an empty list."
             )
-        of_images = {image: listed[key] for image, key in images.items()}
-        owners = collection.captions.gallery().values_list("pk", "image_id")
-        of_captions = {caption: of_images[image] for caption, image in owners}
-        found: dict[str, list[pd.DataFrame]] = {f"PM ζ={zeta}": [] for zeta in self.zeta}
-        for direction, asked in queries.items():
-            i2t = direction == Direction.IMAGE_TO_CAPTION
-            known, items, columns = (of_images, of_captions, PAIR) if i2t else (of_captions, of_images, PAIR[::-1])
-            plausible = Plausible({query: known[query] for query in asked}, items)
-            for name, zeta in zip(found, self.zeta, strict=True):
-                matches = plausible.matches(zeta)
-                pairs = {columns[0]: matches.queries[matches.rows], columns[1]: matches.items}
-                found[name].append(pd.DataFrame(pairs)[PAIR])
-        return {name: pd.concat(parts).drop_duplicates() for name, parts in found.items()}
+        shown = {image: listed[key] for image, key in images.items()}
+        owners = dict(collection.captions.gallery().values_list("pk", "image_id"))
+        return plausible_sources(shown, owners, queries, self.zeta)
 
 
 def matches_of(collection: Collection, term: MergeTerm) -> pd.DataFrame:

@@ -3,9 +3,10 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from counterpart_metrics import coverage
 from counterpart_statistics.aggregation import LEVELS
 from counterpart_statistics.judged import MATCH, PAIR
 
@@ -61,31 +62,33 @@ def source_coverage(
     verified = verdicts.loc[verdicts["level"].isin(MATCH), PAIR]
     annotators = dict(list(proposals.groupby("annotator", sort=True)))
     for direction, asking in queries.items():
-        truth, known = (_by_query(pairs, direction, asking) for pairs in (verified, verdicts[PAIR]))
-        if not any(truth.values()):
+        truth, known = (_codes(pairs, direction, asking) for pairs in (verified, verdicts[PAIR]))
+        if not len(truth):
             continue
-        listed = {name: _by_query(pairs, direction, asking) for name, pairs in sources.items()}
-        proposed = {
-            name: _by_query(theirs.loc[theirs["direction"] == str(direction), PAIR], direction, asking)
-            for name, theirs in annotators.items()
-        }
-        for kind, pairs_by_name in (("source", listed), ("annotator", proposed)):
+        proposed = {name: theirs[theirs["direction"] == str(direction)] for name, theirs in annotators.items()}
+        for kind, pairs_by_name in (("source", sources), ("annotator", proposed)):
             for name, pairs in pairs_by_name.items():
-                both = coverage(pairs, truth), coverage(pairs, truth, judged=known)
+                codes = _codes(pairs, direction, asking)
                 yield {
                     "kind": kind,
                     "name": name,
                     "direction": str(direction),
-                    "positives": sum(map(len, pairs.values())),
-                    "verified": sum(map(len, truth.values())),
-                    "precision": both[0].precision,
-                    "precision_judged": both[1].precision,
-                    "recall": both[0].recall,
+                    "positives": len(codes),
+                    "verified": len(truth),
+                    "precision": _mean_share(codes, truth),
+                    "precision_judged": _mean_share(codes[pd.Series(codes).isin(known)], truth),
+                    "recall": _mean_share(truth, codes),
                 }
 
 
-def _by_query(pairs: pd.DataFrame, direction: str, queries: Collection[int]) -> dict[int, set[int]]:
-    """Return query → items, of pairs whose query is one of ``queries``."""
+def _codes(pairs: pd.DataFrame, direction: str, queries: Collection[int]) -> NDArray[np.int64]:
+    """Return one number a distinct pair whose query is one of ``queries``, the query in its upper half."""
     query, item = PAIR if direction == "i2t" else PAIR[::-1]
-    groups: Any = pairs[pairs[query].isin(queries)].groupby(query)[item]
-    return {int(name): set(items) for name, items in groups}
+    asked = pairs.loc[pairs[query].isin(queries), PAIR].astype(np.int64)
+    return pd.unique((asked[query].to_numpy() << 32) + asked[item].to_numpy())
+
+
+def _mean_share(codes: NDArray[np.int64], others: NDArray[np.int64]) -> float:
+    """Return the mean over queries of the share of their pairs that are among others; NaN without pairs. The sums of
+    ``counterpart_metrics.coverage`` on arrays, as plausible matches are millions."""
+    return float(pd.Series(codes).isin(others).groupby(codes >> 32).mean().mean())
