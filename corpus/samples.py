@@ -144,12 +144,9 @@ def _is_same(sample: Sample, collection: Collection, image_ids: list[int], capti
 
 def _fill(sample: Sample, image_ids: list[int], caption_ids: list[int], actor: str) -> None:
     # Not .set(): it first asks which ids exist, with more parameters than SQLite allows.
-    asked_images = Sample.images.through
-    asked_captions = Sample.captions.through
-    asked_images.objects.bulk_create(
-        (asked_images(sample_id=sample.pk, image_id=pk) for pk in image_ids), batch_size=5_000
-    )
-    asked_captions.objects.bulk_create(
-        (asked_captions(sample_id=sample.pk, caption_id=pk) for pk in caption_ids), batch_size=5_000
-    )
+    for asked, column, ids in (
+        (Sample.images.through, "image_id", image_ids),
+        (Sample.captions.through, "caption_id", caption_ids),
+    ):
+        asked.objects.bulk_create((asked(sample_id=sample.pk, **{column: pk}) for pk in ids), batch_size=5_000)
     record("sampled", sample, actor=actor, images=len(image_ids), captions=len(caption_ids), seed=sample.seed)

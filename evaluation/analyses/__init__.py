@@ -68,6 +68,15 @@ def matrix_table(title: str, names: Sequence[str], matrix: NDArray[np.float64], 
     return f"{title}\n{text_table(['', *names], cells)}"
 
 
+def matrix_rows(names: Sequence[str], matrices: Mapping[str, NDArray[np.float64]]) -> list[dict[str, Any]]:
+    """Return a row for every two names, with the value of each matrix."""
+    return [
+        {"row": row, "column": column, **{name: float(matrix[i, j]) for name, matrix in matrices.items()}}
+        for i, row in enumerate(names)
+        for j, column in enumerate(names)
+    ]
+
+
 def shown(value: float | str | None, form: str) -> str:
     """Return a figure in the given format, ``-`` where it is undefined."""
     return "-" if _is_undefined(value) else format(value, form)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from core.text import counted
 from corpus.tables import columns_of, read_rows
 from counterpart_statistics.correlation import correlations, spearman, tau_b
 from dataset.models import Version
-from evaluation.analyses import Findings, matrix_table, plain, text_table
+from evaluation.analyses import Findings, matrix_rows, matrix_table, plain, text_table
 from evaluation.scores.board_tables import SOURCE
 from evaluation.scores.leaderboard import board_of, caution_of
 from evaluation.scores.moves import Moves, averages_of, ranks_of, values_of
@@ -80,17 +80,14 @@ def analyse(parameters: BenchmarksParameters, *, progress: Progress) -> Findings
         [*maps, *rank_chart(metrics, ranks, "").panels],
         per_line=1,
     )
-    return Findings(figures, text, chart, _rows(metrics, matrices))
+    return Findings(figures, text, chart, matrix_rows(metrics, matrices))
 
 
 def _of_versions(names: Sequence[str]) -> Moves:
     """Metrics are named with their version where there are several."""
-    found = {version.name: version for version in Version.objects.filter(name__in=names)}
-    if unknown := [name for name in names if name not in found]:
-        raise CounterpartError(f"{counted(len(unknown), 'version does', 'versions do')} not exist: {some_of(unknown)}.")
     scores: Moves = {}
     for name in names:
-        for model, values in values_of(averages_of(board_of(found[name]))).items():
+        for model, values in values_of(averages_of(board_of(Version.objects.named(name)))).items():
             titled = {metric if len(names) == 1 else f"{name} {metric}": value for metric, value in values.items()}
             scores.setdefault(model, {}).update(titled)
     return scores
@@ -111,11 +108,3 @@ def _read(path: Path) -> Moves:
         }
     except (TypeError, ValueError) as error:
         raise CounterpartError(f"A score in {path} is not a number ({error}). Leave unknown scores empty.") from error
-
-
-def _rows(metrics: list[str], matrices: Matrices) -> list[dict[str, Any]]:
-    return [
-        {"row": row, "column": column, **{name: float(matrix[i, j]) for name, matrix in matrices.items()}}
-        for i, row in enumerate(metrics)
-        for j, column in enumerate(metrics)
-    ]

@@ -11,7 +11,7 @@ from core.errors import CounterpartError
 from core.parameters import choices
 from core.progress import Progress
 from counterpart_statistics.rank_agreement import POLICIES, Absent, first_place_ranks, rank_correlations
-from evaluation.analyses import Findings, matrix_table, plain
+from evaluation.analyses import Findings, matrix_rows, matrix_table, plain
 from evaluation.compared_lists import ListsParameters
 from mitl.charts.drawing import Chart
 from mitl.charts.heat_maps import heat_map
@@ -67,17 +67,10 @@ def analyse(parameters: DiversityParameters, *, progress: Progress) -> Findings:
 def _rows(names: list[str], matrices: Matrices) -> list[dict[str, Any]]:
     """Return a row per direction and two annotators: of ``rank`` the first item of ``row`` in ``column``'s list."""
     return [
-        {
-            "direction": direction.value,
-            "row": row,
-            "column": column,
-            "tau_b": float(both["tau"][i, j]),
-            "rank": float(both["rank"][i, j]),
-        }
+        {"direction": direction.value, **row}
         for direction, both in matrices.items()
-        for i, row in enumerate(names)
-        for j, column in enumerate(names)
-        if i != j
+        for row in matrix_rows(names, {"tau_b": both["tau"], "rank": both["rank"]})
+        if row["row"] != row["column"]
     ]
 
 
