@@ -37,9 +37,9 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3, help="repeats of each (default 3)")
     options = parser.parse_args()
     if options.peers:
-        from benchmarks.metric_peers import compare_peers
+        from benchmarks import metric_peers
 
-        compare_peers(make_rankings(options.random, raised=1.3), options.repeats)
+        metric_peers.compare_peers(make_rankings(options.random, raised=1.3), options.repeats)
         return
     package = Metrics()
     arrays = make_rankings(options.random)

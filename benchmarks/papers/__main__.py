@@ -48,7 +48,7 @@ def main() -> None:
 def chapter_page(chapter: Chapter, items: list[Item]) -> str:
     """Return a chapter in Markdown: a table of its items, then the details of those that have them."""
     details = [
-        f"\n### {item.number.capitalize()}: {item.subject}\n\n{item.details.strip()}\n"
+        f"\n### {item.number[0].upper()}{item.number[1:]}: {item.subject}\n\n{item.details.strip()}\n"
         for item in items
         if item.details
     ]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from counterpart_topk.accelerated import AcceleratedPass
 from counterpart_topk.integers import IntegerTiles, integers_work
-from counterpart_topk.products import bfloat16_speedup, choose_products
+from counterpart_topk.products import choose_products
 from counterpart_topk.progress import Progress, silent
 from counterpart_topk.ranking import NOWHERE, Ranking, empty_ranking, float64_topk, spread
 from counterpart_topk.sides import Places, Side, all_different, check_k, fit_together, group_equals, open_side, slices
@@ -21,9 +21,6 @@ from counterpart_topk.tiles import CentredTiles, ProductTiles, Score, ScoreTiles
 MEMORY = 512 * 2**20
 SCORES_MEMORY = 256 * 2**20
 ITEMS = 4_096  # whose lists of embeddings are turned into lists of items at once
-# In the time of a float32 product: that of integers takes 0.5, with their candidates 0.6; candidates of bfloat16 alone
-# take 0.5, so its products must be much faster.
-BFLOAT16_SPEEDUP = 8.0
 FAR = np.iinfo(np.int64).max
 MakeTiles = Callable[[Side, Side], Tiles | AcceleratedPass]
 
@@ -224,9 +221,10 @@ def _passes(device: str) -> list[MakeTiles]:
     """The fastest first. The few queries that an accelerator cannot finish go to the processor."""
     _check_device(device)
     if device == "cpu":
-        if integers_work() and bfloat16_speedup(torch.get_num_threads()) < BFLOAT16_SPEEDUP:
+        products = choose_products()
+        if products.name == "float32" and integers_work():
             return [IntegerTiles, CentredTiles]
-        return [partial(ProductTiles, products=choose_products()), CentredTiles]
+        return [partial(ProductTiles, products=products), CentredTiles]
     return [partial(AcceleratedPass, device=device), CentredTiles]
 
 

@@ -15,14 +15,13 @@ def test_the_precision_of_the_first_pass_is_reported(first_pass):
 
 @pytest.mark.parametrize(
     ("integers_work", "speedup", "precision"),
-    [(False, 2.3, "bfloat16"), (False, 0.7, "float32"), (True, 2.3, "int16"), (True, 9.0, "bfloat16")],
+    [(False, 2.3, "bfloat16"), (False, 0.7, "float32"), (True, 0.7, "int16"), (True, 2.3, "bfloat16")],
 )
 def test_the_fastest_precision_is_taken(integers_work, speedup, precision, monkeypatch):
     if integers_work and not integers.integers_work():
         pytest.skip("this processor does not multiply integers")
     monkeypatch.setattr(exact, "integers_work", lambda: integers_work)
-    for module in (exact, products):
-        monkeypatch.setattr(module, "bfloat16_speedup", lambda threads: speedup)
+    monkeypatch.setattr(products, "bfloat16_speedup", lambda threads: speedup)
     steps = set()
     found = bidirectional_topk(*random(np.random.default_rng(7)), 3, progress=lambda step, *_: steps.add(step))
     assert found.precision == precision
