@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 
-from celery import current_app
-from django.db import transaction
-
 from annotation.models import Assignment, WantsCall
+from core.work.committed_tasks import send_on_commit
 from hits.models import Round
 
 MAKE_CALLS = "crowd.tasks.make_wanted_calls"
@@ -78,15 +76,10 @@ def want_call(row: WantsCall) -> None:
     """Have the platform called about a row. Use it in the transaction that changes the row."""
     row.call = WantsCall.Call.WANTED
     row.save(update_fields=["call"])
-    _send(MAKE_CALLS)
+    send_on_commit(MAKE_CALLS)
 
 
 def want_seats_posted(round: Round) -> None:
     """Have the open seats of a round posted where its channel posts them."""
     if round.settles:
-        _send(POST_SEATS, round.pk)
-
-
-def _send(task: str, *args: int) -> None:
-    # Robust: the change is committed. A failure here is logged, and crowd's periodic task finds the rows.
-    transaction.on_commit(current_app.signature(task, args=args).apply_async, robust=True)
+        send_on_commit(POST_SEATS, round.pk)

@@ -24,18 +24,13 @@ def now() -> datetime:
     return timezone.now() + _skew
 
 
-def measure_skew() -> timedelta:
+@receiver(connection_created)
+def measure_skew(connection: Any = connection, **_: Any) -> timedelta:
     """Compare the database's clock with this computer's: positive if the computer is behind. ``now`` uses it from then
     on. Raises DatabaseError where the database cannot be read."""
     global _skew
     _skew = _skew_of(connection)
     return _skew
-
-
-@receiver(connection_created)
-def _measure_skew(sender: object, connection: BaseDatabaseWrapper, **_: Any) -> None:
-    global _skew
-    _skew = _skew_of(connection)
 
 
 def _skew_of(connection: BaseDatabaseWrapper) -> timedelta:

@@ -1,4 +1,5 @@
-"""Event, the log of acts; Job, the state and progress of long work; Heartbeat, the last sign of queue and clock."""
+"""Event, the log of acts; Job, the state and progress of long work; Heartbeat, the last sign of queue and clock; and
+the columns that rows of all apps share."""
 
 import uuid
 
@@ -6,6 +7,25 @@ from django.conf import settings
 from django.db import models
 
 from core import clock
+
+
+class DatedRow(models.Model):
+    """A row with the time when it was added, among rows in that order."""
+
+    at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        abstract = True
+        ordering = ["id"]
+
+
+class SignedRow(DatedRow):
+    """A row with the name of who added it as well."""
+
+    by = models.CharField(max_length=150)
+
+    class Meta(DatedRow.Meta):
+        abstract = True
 
 
 class Event(models.Model):

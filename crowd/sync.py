@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from celery import current_app
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, F, Q
@@ -25,6 +24,7 @@ from core.errors import CounterpartError, some_of
 from core.events import record
 from core.progress import Progress, silent
 from core.text import counted
+from core.work.committed_tasks import send_on_commit
 from crowd import channels
 from crowd.calls.delivery import mark_closed, mark_over
 from crowd.calls.outbox import deliver_due
@@ -154,9 +154,7 @@ def take_hint(channel: str, environment: str, *, external_id: str) -> bool:
             Hint.objects.create(channel=channel, environment=environment, external_id=external_id)
             unfinished = Posting.objects.unfinished().filter(channel=channel, environment=environment)
             for round_id in unfinished.order_by().values_list("round", flat=True).distinct():
-                task = current_app.signature("crowd.tasks.sync_one", args=[round_id])
-                # Robust: a sync each minute finds the same.
-                transaction.on_commit(task.apply_async, robust=True)
+                send_on_commit("crowd.tasks.sync_one", round_id)  # if that fails, a sync each minute finds the same
     except IntegrityError:
         return False
     return True

@@ -252,20 +252,14 @@ def _plan(name: str, annotators: list[str], *, images: int, captions: int, seed:
 
 def _pairs(version: Version, source: str) -> dict[Direction, dict[int, set[int]]]:
     """Return a source's matches of levels 1 and 2, by query of the version."""
-    sample = version.sample
-    queries = {
-        Direction.IMAGE_TO_CAPTION: set(sample.images.values_list("pk", flat=True)),
-        Direction.CAPTION_TO_IMAGE: set(sample.captions.values_list("pk", flat=True)),
-    }
+    sides = (version.sample.images, version.sample.captions)
     positives: dict[Direction, dict[int, set[int]]] = {
-        direction: {query: set() for query in side} for direction, side in queries.items()
+        direction: {query: set() for query in side.values_list("pk", flat=True)}
+        for direction, side in zip(Direction, sides, strict=True)
     }
     worst = 2 if source == "truth" else None
-    for image, caption in known_pairs(version.collection, source, max_grade=worst).tolist():
-        for direction, query, item in (
-            (Direction.IMAGE_TO_CAPTION, image, caption),
-            (Direction.CAPTION_TO_IMAGE, caption, image),
-        ):
-            if query in positives[direction]:
-                positives[direction][query].add(item)
+    for pair in known_pairs(version.collection, source, max_grade=worst).tolist():
+        for found, query, item in zip(positives.values(), pair, reversed(pair), strict=True):
+            if query in found:
+                found[query].add(item)
     return positives

@@ -3,11 +3,11 @@
 from datetime import timedelta
 from typing import Any
 
-from celery import current_app
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Max
 
+from core.work.committed_tasks import send_on_commit
 from integrations.models import Delivery, Notification, Webhook
 
 TYPES = {
@@ -51,9 +51,7 @@ def send_to(webhooks: list[Webhook], notification: Notification) -> None:
 
 def send_once_committed(delivery: Delivery, *, after: timedelta = timedelta(0)) -> None:
     """Queue a delivery once the transaction has committed; it is tried ``after`` that time."""
-    task = current_app.signature(DELIVER, args=[delivery.pk], countdown=after.total_seconds())
-    # Robust: if the broker is down, the reconciler sends it later.
-    transaction.on_commit(task.apply_async, robust=True)
+    send_on_commit(DELIVER, delivery.pk, countdown=after.total_seconds())
 
 
 def number_new() -> None:

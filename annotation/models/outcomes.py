@@ -12,10 +12,11 @@ from django.utils.translation import gettext_noop
 from annotation.models.people import WantsCall
 from annotation.models.work import Assignment
 from core import clock
+from core.models import DatedRow
 from hits.models import Control, Round
 
 
-class Decision(models.Model):
+class Decision(DatedRow):
     """Whether an assignment's votes count and whether it is paid. Only added; the latest holds that is not undone."""
 
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="decisions")
@@ -29,19 +30,15 @@ class Decision(models.Model):
         related_name="+",
         help_text="Null: the grading rule.",
     )
-    at = models.DateTimeField(default=clock.now)
     undone_at = models.DateTimeField(null=True, help_text="When who decided took it back; the work waited again.")
 
     free_text = ("reason",)
-
-    class Meta:
-        ordering = ["id"]
 
     def __str__(self) -> str:
         return f"votes {'count' if self.votes_count else 'excluded'}, {'paid' if self.paid else 'unpaid'}"
 
 
-class ControlRuling(models.Model):
+class ControlRuling(DatedRow):
     """Whether a control judges work: retired, or reinstated. Only added; the latest holds.
 
     ``by`` is empty where the rule of ``annotation.work.retirement`` retired it. What a person has ruled on, the rule
@@ -53,18 +50,14 @@ class ControlRuling(models.Model):
     reason = models.TextField()
     by = models.CharField(max_length=150, blank=True, help_text="Empty: the rule.")
     exclusion = models.BooleanField(default=False, help_text="As its caption or image was excluded, or is no longer.")
-    at = models.DateTimeField(default=clock.now)
 
     free_text = ("reason",)
-
-    class Meta:
-        ordering = ["id"]
 
     def __str__(self) -> str:
         return "retired" if self.retired else "reinstated"
 
 
-class Rejection(WantsCall):
+class Rejection(WantsCall, DatedRow):
     """A person's wish not to pay: grounds, a reason the worker reads, evidence. Holds once nothing more is needed:
     where many are rejected, a second person has to agree first."""
 
@@ -82,7 +75,6 @@ class Rejection(WantsCall):
     reason = models.TextField(max_length=1024, help_text="The worker reads it.")
     evidence = models.TextField(help_text="What shows it; for reviewers and appeals.")
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    at = models.DateTimeField(default=clock.now)
     needs_second = models.BooleanField(default=False)
     seconded_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     seconded_at = models.DateTimeField(null=True)
@@ -91,8 +83,7 @@ class Rejection(WantsCall):
     free_text = ("reason", "evidence")
     PROPOSED: ClassVar = Q(dropped_at=None, needs_second=True, seconded_at=None)
 
-    class Meta:
-        ordering = ["id"]
+    class Meta(DatedRow.Meta):
         constraints = [
             models.UniqueConstraint(fields=["assignment"], condition=Q(dropped_at=None), name="one_standing_rejection")
         ]
@@ -127,14 +118,13 @@ class Rejection(WantsCall):
         return self.seconded_at or self.at
 
 
-class Appeal(models.Model):
+class Appeal(DatedRow):
     """A worker's appeal against a rejection or, without one, for the pay of a HIT that another worker was given when
     its time ran out; and what a person answered."""
 
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="appeals")
     rejection = models.OneToOneField(Rejection, null=True, on_delete=models.PROTECT, related_name="appeal")
     text = models.TextField(max_length=4096)
-    at = models.DateTimeField(default=clock.now)
     upheld = models.BooleanField(null=True, help_text="Whether the worker was right; null while it waits.")
     answer = models.TextField(blank=True)
     answered_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
@@ -143,8 +133,7 @@ class Appeal(models.Model):
     free_text = ("answer",)
     personal_text = ("assignment__worker", "text")
 
-    class Meta:
-        ordering = ["id"]
+    class Meta(DatedRow.Meta):
         constraints = [
             models.UniqueConstraint(
                 fields=["assignment"], condition=Q(rejection=None), name="one_appeal_for_the_pay_of_lost_work"

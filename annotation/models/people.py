@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from core import clock
+from core.models import DatedRow, SignedRow
 from corpus.models import Caption, Collection, Image
 from hits.models import Round
 
@@ -30,7 +31,7 @@ class ConsentSheet(models.Model):
         return f"consent sheet {self.pk}"
 
 
-class ConsentWords(models.Model):
+class ConsentWords(SignedRow):
     """What the pages of a round say of its own: parts of the consent sheet, and the guide. Only added: the latest
     counts. A HIT keeps the guide of the time when it was taken."""
 
@@ -40,13 +41,8 @@ class ConsentWords(models.Model):
     contact = models.CharField(max_length=200, blank=True, help_text="A mail address or a web page.")
     levels = models.JSONField(default=dict, help_text="Own name and meaning of each level, by the level.")
     examples = models.JSONField(default=list, help_text="Own examples: image, level, sentence, why.")
-    by = models.CharField(max_length=150)
-    at = models.DateTimeField(default=clock.now)
 
     free_text = ("researchers", "payment_terms")
-
-    class Meta:
-        ordering = ["id"]
 
     def __str__(self) -> str:
         return f"consent words {self.pk} of {self.round}"
@@ -73,25 +69,20 @@ class Worker(models.Model):
         return self.pseudonym
 
 
-class CaseNote(models.Model):
+class CaseNote(SignedRow):
     """What a member of staff notes on a worker's case, for other staff. Only added."""
 
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="case_notes")
     text = models.TextField()
-    by = models.CharField(max_length=150)
-    at = models.DateTimeField(default=clock.now)
 
     free_text = ("text",)
     personal_text = ("worker", "text")
-
-    class Meta:
-        ordering = ["id"]
 
     def __str__(self) -> str:
         return f"note on {self.worker_id}"
 
 
-class Consent(models.Model):
+class Consent(DatedRow):
     """A worker's agreement to a version of the consent sheet, in a round. Only added: the latest of a round counts."""
 
     worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="consents")
@@ -99,10 +90,6 @@ class Consent(models.Model):
         Round, null=True, on_delete=models.SET_NULL, related_name="+", help_text="Null: not noted, or gone."
     )
     sheet = models.ForeignKey(ConsentSheet, on_delete=models.PROTECT, related_name="consents")
-    at = models.DateTimeField(default=clock.now)
-
-    class Meta:
-        ordering = ["id"]
 
     def __str__(self) -> str:
         return f"consent of {self.worker_id} to sheet {self.sheet_id}"
@@ -142,19 +129,16 @@ class WorkerIdentity(models.Model):
         return f"{self.channel} identity of {self.worker_id}"
 
 
-class Exclusion(WantsCall):
+class Exclusion(WantsCall, SignedRow):
     """A worker who gets no more HITs from us. Judgments and pay stay as they are; it can be lifted."""
 
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="exclusions")
     reason = models.TextField()
-    by = models.CharField(max_length=150)
-    at = models.DateTimeField(default=clock.now)
     lifted_at = models.DateTimeField(null=True)
 
     free_text = ("reason",)
 
-    class Meta:
-        ordering = ["id"]
+    class Meta(SignedRow.Meta):
         constraints = [
             models.UniqueConstraint(fields=["worker"], condition=Q(lifted_at=None), name="one_standing_exclusion")
         ]
@@ -163,20 +147,17 @@ class Exclusion(WantsCall):
         return f"exclusion of {self.worker}"
 
 
-class Pause(models.Model):
+class Pause(SignedRow):
     """A worker who gets no more HITs of one round for now. What they hold they may finish; it ends once lifted."""
 
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="pauses")
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="+")
     reason = models.TextField()
-    by = models.CharField(max_length=150)
-    at = models.DateTimeField(default=clock.now)
     lifted_at = models.DateTimeField(null=True)
 
     free_text = ("reason",)
 
-    class Meta:
-        ordering = ["id"]
+    class Meta(SignedRow.Meta):
         constraints = [
             models.UniqueConstraint(
                 fields=["worker", "round"], condition=Q(lifted_at=None), name="one_standing_pause_in_a_round"
@@ -236,7 +217,7 @@ class TestItem(models.Model):
         return self.caption.text if self.caption else self.sentence
 
 
-class TestAttempt(models.Model):
+class TestAttempt(DatedRow):
     """One try of a worker at a test. Only added."""
 
     __test__ = False
@@ -247,10 +228,8 @@ class TestAttempt(models.Model):
     answers = models.JSONField(help_text="Level by place.")
     right = models.PositiveSmallIntegerField()
     passed = models.BooleanField()
-    at = models.DateTimeField(default=clock.now)
 
-    class Meta:
-        ordering = ["id"]
+    class Meta(DatedRow.Meta):
         constraints = [models.UniqueConstraint(fields=["test", "worker", "number"], name="test_attempt_number")]
 
     def __str__(self) -> str:

@@ -7,6 +7,7 @@ from django.utils.translation import gettext_noop
 from annotation.models.people import Worker
 from core import clock
 from core.errors import CounterpartError
+from core.models import DatedRow
 from core.web.signatures import signature
 from corpus.models import Caption, Image, brought_by
 from hits.models import HIT, Item, Round, Seat, TopUp
@@ -210,7 +211,7 @@ class Draft(models.Model):
         return f"draft of item {self.item_id}: {self.level}"
 
 
-class Report(models.Model):
+class Report(DatedRow):
     """What a worker says is wrong with what an item shows; it changes no answer, no control and no pay. ``image`` and
     ``caption`` repeat the item's."""
 
@@ -227,12 +228,10 @@ class Report(models.Model):
     caption = models.ForeignKey(Caption, null=True, on_delete=models.PROTECT, related_name="reports")
     problem = models.CharField(max_length=9, choices=Problem)
     note = models.TextField(blank=True, max_length=300)
-    at = models.DateTimeField(default=clock.now)
 
     personal_text = ("worker", "note")
 
-    class Meta:
-        ordering = ["id"]
+    class Meta(DatedRow.Meta):
         constraints = [models.UniqueConstraint(fields=["worker", "item"], name="one_report_per_worker_and_item")]
 
     def __str__(self) -> str:
@@ -257,7 +256,7 @@ class JudgmentQuerySet(models.QuerySet["Judgment"]):
         return self.filter(Q(worker__simulated=True) | Q(assignment__hit__round__rehearsal=True))
 
 
-class Judgment(models.Model):
+class Judgment(DatedRow):
     """One worker's answer on one pair. Only added: a correction is a Review, exclusion leaves it uncounted.
 
     ``image`` and ``caption`` repeat the item's, so that the database itself can hold to one answer per worker and
@@ -275,14 +274,12 @@ class Judgment(models.Model):
     wrong_way = models.CharField(max_length=11, choices=WrongWay, blank=True)
     text = models.TextField(blank=True, default="", db_default="", help_text="What the worker wrote.")
     seconds = models.PositiveIntegerField(null=True, help_text="Active time on this pair; null if unknown.")
-    at = models.DateTimeField(default=clock.now)
 
     objects = JudgmentQuerySet.as_manager()
 
     personal_text = ("worker", "text")
 
-    class Meta:
-        ordering = ["id"]
+    class Meta(DatedRow.Meta):
         constraints = [
             models.UniqueConstraint(fields=["worker", "image", "caption"], name="one_answer_per_worker_and_pair"),
             models.UniqueConstraint(

@@ -12,7 +12,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from annotation.models import Assignment, Payment
 from annotation.money.budget import check_may_give, locked
-from annotation.money.payments import COMPENSATION, PAID_AS_BONUS, owe_bonus
+from annotation.money.payments import IN_ITS_PLACE, owe_bonus
 from core.errors import CounterpartError
 from core.progress import Progress, silent, tracked
 from core.text import counted
@@ -213,12 +213,10 @@ def was_played(round: Round) -> bool:
 
 def alike_rounds(round: Round) -> Sequence[Round]:
     """Earlier rounds with as many pairs of each kind in a HIT and the same question for reasons, the latest first."""
-    asked = {name: count for name, count in round.design.items() if name != "name"}
+    unnamed = {"name": ""}
     others = Round.objects.filter(task=round.task, reasons=round.reasons, published_at__isnull=False)
     alike = others.exclude(pk=round.pk).order_by("-published_at")
-    return [
-        other for other in alike if {name: count for name, count in other.design.items() if name != "name"} == asked
-    ]
+    return [other for other in alike if other.design | unnamed == round.design | unnamed]
 
 
 def _hold_to_floor(round: Round, expected: Expectation) -> None:
@@ -245,8 +243,8 @@ def _without_bonus(round: Round) -> QuerySet[Assignment]:
     """Assignments whose reward, or a bonus in its place, is owed or paid and that did not get the difference yet; of
     people, and on a platform of those it can reach."""
     payments = Payment.objects.filter(assignment=OuterRef("pk"))
-    in_its_place = Q(reason__in=(COMPENSATION, PAID_AS_BONUS))
-    rewarded = payments.filter(Q(kind=Payment.Kind.REWARD) | in_its_place, state__in=Payment.EARNED)
+    rewards = Q(kind=Payment.Kind.REWARD) | Q(reason__in=IN_ITS_PLACE)
+    rewarded = payments.filter(rewards, state__in=Payment.EARNED)
     top_ups = payments.filter(kind=Payment.Kind.BONUS, reason=TOP_UP)
     of_people = Assignment.objects.with_hit().filter(hit__round=round, worker__simulated=False)
     theirs = of_people.filter(Exists(rewarded), ~Exists(top_ups))

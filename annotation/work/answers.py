@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
+from typing import Any
 from urllib.parse import quote, unquote
 
 from django.db import transaction
@@ -34,6 +35,7 @@ NO_PICTURE = 0  # in place of a level: the picture does not load, so the answer 
 # An enum makes a new list of its values at every call.
 SHORTCOMINGS = {"", *Shortcoming.values}
 WRONG_WAYS = {"", *WrongWay.values}
+COLUMNS = ("level", "shortcoming", "wrong_way", "text", "seconds")  # of a draft and of a judgment
 
 Places = Mapping[int, int]
 """Place on the page (from 1) → key of the item."""
@@ -52,6 +54,11 @@ class Answer:
     saved_at: datetime | None = field(default=None, compare=False)
     seconds: int | None = field(default=None, compare=False)
     text: str = ""
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """What a draft and a judgment hold of it."""
+        return {name: getattr(self, name) for name in ("item_id", *COLUMNS)}
 
 
 def places_of(assignment: Assignment) -> Places:
@@ -265,24 +272,11 @@ def save_drafts(
 def put_drafts(assignment: Assignment, answers: Sequence[Answer]) -> None:
     """Write the answers as drafts of this assignment, each in place of its item's earlier one."""
     now = clock.now()
-    drafts = [
-        Draft(
-            assignment=assignment,
-            item_id=answer.item_id,
-            level=answer.level,
-            shortcoming=answer.shortcoming,
-            wrong_way=answer.wrong_way,
-            text=answer.text,
-            seconds=answer.seconds,
-            saved_at=answer.saved_at or now,
-        )
-        for answer in answers
-    ]
     Draft.objects.bulk_create(
-        drafts,
+        [Draft(assignment=assignment, saved_at=answer.saved_at or now, **answer.columns) for answer in answers],
         update_conflicts=True,
         unique_fields=["assignment", "item"],
-        update_fields=["level", "shortcoming", "wrong_way", "text", "seconds", "saved_at"],
+        update_fields=[*COLUMNS, "saved_at"],
     )
 
 

@@ -163,10 +163,7 @@ def return_assignment(assignment: Assignment, *, actor: str) -> bool:
 
 def expire_leases() -> int:
     """Expire every lease past its deadline and offer its seat again. Returns how many."""
-    expired = 0
-    while done := _expire(_overdue(Assignment.objects.all())[:AT_ONCE]):
-        expired += done
-    return expired
+    return sum(iter(lambda: _expire(_overdue(Assignment.objects.all())[:AT_ONCE]), 0))
 
 
 def shorten_leases() -> int:
@@ -203,10 +200,8 @@ def idle_leases(round: Round, *, with_answers: bool = True) -> AssignmentQuerySe
 def end_idle_leases(round: Round, *, with_answers: bool, actor: str) -> int:
     """Expire the round's idle leases and free the places of their workers, who may join again while there are some.
     Returns the number of leases. Answers stay saved, and may be sent while no other worker has the seat."""
-    ended = 0
     with transaction.atomic():
-        while done := _expire(idle_leases(round, with_answers=with_answers)[:AT_ONCE], actor=actor):
-            ended += done
+        ended = sum(iter(lambda: _expire(idle_leases(round, with_answers=with_answers)[:AT_ONCE], actor=actor), 0))
         holding = Assignment.objects.filter(worker=OuterRef("worker"), state__in=Assignment.HOLDING)
         submitted = Assignment.objects.filter(worker=OuterRef("worker"), submitted_at__isnull=False)
         places, _ = round.participants.filter(~Exists(holding), ~Exists(submitted)).delete()

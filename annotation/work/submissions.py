@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
+from typing import Any
 
 from django.db import IntegrityError, transaction
 
@@ -81,31 +83,21 @@ def mark_submitted(assignment: Assignment, *, active_seconds: int | None, at: da
     can be checked without this row. ``active_seconds`` is None where they were not counted; ``at`` is the platform's
     time of the submission.
     """
-    fields = {
+    fields: dict[str, Any] = {
         "submitted_at": at or clock.now(),
         "active_seconds": active_seconds,
         "receipt": assignment.receipt_code,
     }
-    actor = actor_of(assignment.worker)
+    state = Assignment.State
+    submit = partial(move, assignment, to=state.SUBMITTED, actor=actor_of(assignment.worker), **fields)
+    flagged = Assignment.objects.filter(pk=assignment.pk, receipt="", state=state.FLAGGED).exclude(seat=None)
     with transaction.atomic(savepoint=False):
-        if move(assignment, come_from=Assignment.State.LEASED, to=Assignment.State.SUBMITTED, actor=actor, **fields):
-            return assignment.receipt
-        if _regain(assignment) and move(
-            assignment, come_from=Assignment.State.EXPIRED, to=Assignment.State.SUBMITTED, actor=actor, **fields
-        ):
-            return assignment.receipt
-        unanswered = Assignment.objects.filter(pk=assignment.pk, receipt="", state=Assignment.State.FLAGGED)
-        if unanswered.exclude(seat=None).update(receipt=fields["receipt"]):  # a person was asked before it was answered
-            move(
-                assignment,
-                come_from=Assignment.State.FLAGGED,
-                to=Assignment.State.SUBMITTED,
-                actor=actor,
-                problem="",
-                **fields,
-            )
-            return assignment.receipt
-    return None
+        is_submitted = (
+            submit(come_from=state.LEASED)
+            or (_regain(assignment) and submit(come_from=state.EXPIRED))
+            or (flagged.update(receipt=assignment.receipt_code) and submit(come_from=state.FLAGGED, problem=""))
+        )
+    return assignment.receipt if is_submitted else None
 
 
 @transaction.atomic
@@ -137,15 +129,10 @@ def store_answers(
     Judgment.objects.bulk_create(
         Judgment(
             assignment=assignment,
-            item_id=answer.item_id,
             worker_id=assignment.worker_id,
             image_id=items[answer.item_id].image_id,
             caption_id=items[answer.item_id].caption_id,
-            level=answer.level,
-            shortcoming=answer.shortcoming,
-            wrong_way=answer.wrong_way,
-            text=answer.text,
-            seconds=answer.seconds,
+            **answer.columns,
         )
         for answer in answers
         if answer.level != NO_PICTURE

@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from celery import current_app, shared_task
+from celery import shared_task
 from django.db import transaction
 from django.db.models import F, Model, Q, QuerySet
 
@@ -20,6 +20,7 @@ from annotation.platforms import MAKE_CALLS
 from core import clock
 from core.events import record, subject_of
 from core.progress import Progress, silent
+from core.work.committed_tasks import send_on_commit
 from crowd import channels
 from crowd.calls.delivery import make_call
 from crowd.channels.base import ChannelError
@@ -47,7 +48,7 @@ def put(
     even while another process is making it: that process may have read the state from before the change.
     """
     row = store_call(call, subject, channel=channel, environment=environment, round=round, **payload)
-    _send_on_commit(row)
+    send_on_commit(DELIVER, str(row.pk))
     return row
 
 
@@ -71,8 +72,7 @@ def store_call(
 
 def send_round_on_commit(round: Round) -> None:
     """Send one task for all due calls of a round to the queue when the transaction commits."""
-    task = current_app.signature("crowd.tasks.deliver_calls", args=[round.pk])
-    transaction.on_commit(task.apply_async, robust=True)
+    send_on_commit("crowd.tasks.deliver_calls", round.pk)
 
 
 def send_again(row: Outbox, *, actor: str) -> bool:
@@ -81,7 +81,7 @@ def send_again(row: Outbox, *, actor: str) -> bool:
         if not row.make_again(Outbox.State.FAILED):
             return False
         record("sent again", row, actor=actor)
-        _send_on_commit(row)
+        send_on_commit(DELIVER, str(row.pk))
     return True
 
 
@@ -176,12 +176,6 @@ def deliver(row_id: UUID | str) -> bool:
         return False
     _finish(row, record_result)
     return True
-
-
-def _send_on_commit(row: Outbox) -> None:
-    # Robust: the row is committed; if the queue fails, the error is logged and the reconciler makes the call.
-    task = current_app.signature(DELIVER, args=[str(row.pk)])
-    transaction.on_commit(task.apply_async, robust=True)
 
 
 def _deliver_safely(row_id: UUID) -> bool:

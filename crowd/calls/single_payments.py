@@ -9,7 +9,6 @@ from django.db.models import QuerySet
 
 from annotation.models import Payment
 from annotation.money.payments import mark_paid
-from core import clock
 from core.errors import CounterpartError
 from core.events import record, subject_of
 from crowd import channels
@@ -75,9 +74,8 @@ def settle(row: Outbox, *, was_paid: bool, by: str) -> None:
         if was_paid:
             changed = unclear.update(state=Outbox.State.DONE, unclear=False, error="")
         else:
-            again = {"state": Outbox.State.PENDING, "attempts": 0, "waits": 0, "due_at": clock.now(), "error": ""}
             # Without the mark of a sent call, the next attempt sends it.
-            changed = unclear.update(**again, sent=None, unclear=False)
+            changed = unclear.update(sent=None, unclear=False, error="") and row.make_again(Outbox.State.FAILED)
         if not changed:
             raise CounterpartError(f"The {row} has been settled meanwhile: reload the page.")
         payment = payment_of(row)

@@ -6,24 +6,20 @@ from django.db import models
 
 from annotation.models import Worker
 from core import clock
+from core.models import SignedRow
 from hits.models import Round
 
 
-class Message(models.Model):
+class Message(SignedRow):
     """A message to a worker, sent by their platform."""
 
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="messages")
     subject = models.CharField(max_length=200)
     text = models.TextField(max_length=4096)
-    by = models.CharField(max_length=150)
-    at = models.DateTimeField(default=clock.now)
     failure = models.TextField(blank=True, help_text="Why the platform could not deliver it.")
 
     free_text = ("subject", "text", "failure")
     personal_text = ("worker", "subject", "text", "failure")
-
-    class Meta:
-        ordering = ["id"]
 
     def __str__(self) -> str:
         return f"to {self.worker}: {self.subject}"

@@ -55,26 +55,16 @@ class PlatformPostings(Postings):
                 f"{assignment} cannot be paid, as the platform does not list it for this worker. Sync the round and "
                 "decide again, or reject it."
             )
-        return _means(visit, self.reversible_until(assignment))
-
-
-def gives_reward(assignment: Assignment) -> bool:
-    """Whether the work can still be paid its reward."""
-    visit = _visit_of(assignment)
-    return visit is None or _means(visit, PlatformPostings().reversible_until(assignment)) is not Means.BONUS
+        if visit.state != Visit.State.REJECTED:
+            return MEANS[Visit.State(visit.state)]
+        until = self.reversible_until(assignment)
+        is_reversible = until is not None and clock.now() < until and visit.posting.state != Posting.State.DISPOSED
+        return Means.REWARD if is_reversible else Means.BONUS
 
 
 def shortest_reason(visit: Visit) -> int:
     """Return how many characters the reason of a rejection must have."""
     return session_platform(visit.channel).shortest_reason if is_by_session(visit.channel) else 1
-
-
-def _means(visit: Visit, until: datetime | None) -> Means:
-    """Return how work can be paid; a rejection can be reversed ``until`` then, while its posting is not removed."""
-    if visit.state != Visit.State.REJECTED:
-        return MEANS[Visit.State(visit.state)]
-    is_reversible = until is not None and clock.now() < until and visit.posting.state != Posting.State.DISPOSED
-    return Means.REWARD if is_reversible else Means.BONUS
 
 
 def _visit_of(assignment: Assignment) -> Visit | None:

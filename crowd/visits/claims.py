@@ -90,10 +90,7 @@ def purge_claims() -> int:
     without other records. Returns the number of claims."""
     over = Visit.objects.unconfirmed().filter(posting__settled_at__isnull=False)
     never_confirmed = Assignment.objects.filter(CLAIM, visit__in=over)
-    purged = 0
-    while done := _purge(never_confirmed):
-        purged += done
-    return purged
+    return sum(iter(lambda: _purge(never_confirmed), 0))
 
 
 def _refuse_unwelcome(worker: Worker, posting: Posting) -> None:

@@ -15,6 +15,7 @@ from django.utils import timezone
 from annotation import platforms
 from annotation.models import Appeal, Assignment, Decision, Payment, Rejection
 from annotation.money.payments import COMPENSATION, owe_bonus
+from annotation.platforms import Means
 from annotation.review.appeals import LATE, WINDOW, answer_appeal, appeal, appealable_until, ask_for_pay
 from annotation.review.decisions import (
     REVERSED,
@@ -33,7 +34,6 @@ from core.models import Event
 from crowd.calls.outbox import deliver_due, make_wanted_calls
 from crowd.channels.base import ChannelError
 from crowd.models import Outbox, Posting, Visit
-from crowd.posting.platform_postings import gives_reward
 from hits.models import Seat
 from tests.annotation.answering import leased, lost
 from tests.annotation.money.moneyed import UNPAID, WORDS, accepted, flagged, pooled, posted
@@ -242,7 +242,7 @@ def rejected_there(person, *, days: int) -> Rejection:
 
 def test_within_thirty_days_of_submission_the_platform_itself_reverses(person, platform):
     rejection = rejected_there(person, days=29)
-    assert gives_reward(rejection.assignment)
+    assert platforms.postings.means_of_pay(rejection.assignment) is Means.REWARD
     end = platforms.postings.reversible_until(rejection.assignment)
     assert timezone.now() < end < timezone.now() + timedelta(days=2)
     reverse(rejection, reason="Wrong.", by=person)
@@ -271,7 +271,7 @@ def test_work_that_was_made_good_by_a_bonus_is_neither_rejected_nor_paid_again(p
 
 def test_in_the_house_pool_a_reversal_has_no_end(rejection):
     assert platforms.postings.reversible_until(rejection.assignment) is None
-    assert gives_reward(rejection.assignment)
+    assert platforms.postings.means_of_pay(rejection.assignment) is Means.REWARD
 
 
 # Appeals against a rejection, and requests for the pay of a lost HIT
