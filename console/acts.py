@@ -174,8 +174,9 @@ def act(
     return declare
 
 
-def acts_of(kind: type[Model], base: str, find: Callable[..., Any], guard: Guard) -> Callable[..., Any]:
-    """Return what declares the acts of the menu of a kind of thing: ``base`` is the address of its page."""
+def acts_of(kind: type[Model] | None, base: str, find: Callable[..., Any], guard: Guard) -> Callable[..., Any]:
+    """Return what declares the acts of the menu of a kind of thing, or on pages alone (None): ``base`` is the address
+    of its page."""
 
     def declare(word: str, question: str, **words: Any) -> Any:
         return act(f"{base}{word}/", find, words.pop("guard", guard), **{"question": question, "menu": kind, **words})

@@ -69,13 +69,23 @@ class UploadField(forms.FileField):
         return file
 
 
-def asking(**fields: forms.Field) -> Callable[[QueryDict | None, Any], forms.Form]:
-    """Return the ``form`` of an act that asks for these fields."""
+Known = Callable[[Any], dict[str, Any] | None]
+
+
+def asking(known: Known = lambda found: None, **fields: forms.Field) -> Callable[[QueryDict | None, Any], forms.Form]:
+    """Return the ``form`` of an act that asks for these fields; ``known`` returns what they begin with."""
     asked = type("Asked", (forms.Form,), fields)
-    return lambda data, found: asked(data)
+    return lambda data, found: asked(data, initial=known(found))
 
 
-def text_field(label: str, *, at_most: int = 2_000, rows: int = 3, help_text: str = "") -> forms.CharField:
+def asking_for(
+    parameters: type[Parameters], known: Known = lambda found: None
+) -> Callable[[QueryDict | None, Any], forms.Form]:
+    """Return the ``form`` of an act that asks for these parameters; ``known`` returns what they begin with."""
+    asked = type("Asked", (ParametersForm,), {"act": parameters})
+    return lambda data, found: asked(data, initial=known(found))
+
+
+def text_field(label: str, *, at_most: int = 2_000, rows: int = 3, **more: Any) -> forms.CharField:
     """Return a field for some lines of text."""
-    area = forms.Textarea(attrs={"rows": rows})
-    return forms.CharField(label=label, max_length=at_most, widget=area, help_text=help_text)
+    return forms.CharField(label=label, max_length=at_most, widget=forms.Textarea(attrs={"rows": rows}), **more)

@@ -27,7 +27,7 @@ from console.collections.schemas import CollectionAnswer, counted_collections, w
 from console.home.resources import JobAnswer
 from console.import_rows import Batches, Sources, files_of_pictures, rename_taught, unused_files
 from console.pagination import count_of
-from console.rounds.schemas import RoundAnswer, RoundDetail, RoundState, counted_rounds, with_states
+from console.rounds.schemas import RoundAnswer, RoundDetail, counted_rounds, with_states
 from console.things import Figures, Thing
 from console.versions.schemas import VERSIONS, VersionAnswer, VersionLine, describe_version, line_of
 from core.errors import CounterpartError
@@ -50,9 +50,7 @@ class Collections(Thing):
     answer = CollectionAnswer
     of_version = "collection"
     columns = ("name", "images", "captions", "samples")
-
-    def read(self, rows: Iterable[Collection]) -> Iterable[Collection]:
-        return with_sources(list(rows))
+    read = staticmethod(with_sources)
 
     def needed_by(self, collection: Collection) -> Mapping[str, Iterable[Any]]:
         return {
@@ -138,8 +136,7 @@ class Galleries(Thing):
     def delete(self, gallery: Gallery, *, actor: str) -> list[StoredFile]:
         """Delete a gallery with its parts and all embeddings. Items that became rows stay, with their pictures."""
         transaction.on_commit(partial(_remove_files, gallery))  # not before: the storage lists the files
-        gallery.delete()
-        return []
+        return super().delete(gallery, actor=actor)
 
 
 class Retrievals(Thing):
@@ -174,9 +171,7 @@ class Rounds(Thing):
     detail = RoundDetail
     of_version = "rounds"
     columns = ("name", "state", "channel", "hits", "progress.filled", "progress.wanted", "progress.flagged")
-
-    def read(self, rows: Iterable[Round]) -> Iterable[RoundState]:
-        return with_states(rows)
+    read = staticmethod(with_states)
 
     def needed_by(self, round_: Round) -> Mapping[str, Iterable[Any]]:
         if round_.published_at:
@@ -197,8 +192,7 @@ class Rounds(Thing):
     def delete(self, round_: Round, *, actor: str) -> list[StoredFile]:
         """Delete a draft, items before the controls that they ask."""
         Item.objects.filter(hit__round=round_).delete()
-        round_.delete()
-        return []
+        return super().delete(round_, actor=actor)
 
 
 class Versions(Thing):
@@ -208,7 +202,8 @@ class Versions(Thing):
     detail = VersionAnswer
     columns = ("name", "collection", "sample", "released_at")
 
-    def read(self, rows: Iterable[Version]) -> Iterable[Figures]:
+    @staticmethod
+    def read(rows: Iterable[Version]) -> Iterable[Figures]:
         return map(line_of, rows)
 
     def read_one(self, row: Version) -> Figures:
@@ -266,10 +261,9 @@ class Jobs(Thing):
             things = CHARTED[params["kind"]].filter(name=params["name"])
             subjects = OFFERED[params["kind"]]
             files += [chart_path(thing, subject, params["annotator"]) for thing in things for subject in subjects]
-        job.delete()
         for file in files:
             transaction.on_commit(partial(default_storage.delete, file))
-        return []
+        return super().delete(job, actor=actor)
 
 
 def _remove_files(gallery: Gallery) -> None:

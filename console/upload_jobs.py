@@ -23,10 +23,7 @@ JUDGMENT_FILES = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".parquet")
 CHECKPOINT_FILES = (".json", ".txt", ".bin", ".safetensors", ".npy", ".npz", ".md", ".model")
 
 
-@upload_job(LOOKING, needs=("hits.launch_round",), keeps=True)
-def look_at_import(job: Job, files: Files, progress: JobProgress) -> str:
-    """Look at what ``import_collection`` would import of the same files."""
-    return keep_look(job, files, progress)
+look_at_import = upload_job(LOOKING, needs=("hits.launch_round",), keeps=True)(keep_look)
 
 
 @upload_job("console.tasks.import_collection", needs=("hits.launch_round",))

@@ -62,24 +62,24 @@ CHANNELS = {
 }
 
 STAFF_PAGES = (
-    "console.annotators.urls",
+    "console.annotators.views",
     "console.api.views",
-    "console.charts.urls",
+    "console.charts.views",
     "console.collections.urls",
     "console.events.views",
     "console.home.views",
-    "console.leaderboard.urls",
-    "console.money.urls",
+    "console.leaderboard.views",
+    "console.money.money_page",
     "console.palette",
     "console.pairs.urls",
-    "console.people.urls",
+    "console.people.views",
     "console.review.urls",
     "console.rounds.urls",
     "console.tokens.views",
     "console.upkeep.removals",
     "console.versions.urls",
     "console.webhooks.views",
-    "console.workers.urls",
+    "console.workers.views",
 )
 
 API_CALLS = (

@@ -36,12 +36,6 @@ class TrainForm(ParametersForm):
             del self.fields[name]
 
 
-class OriginForm(ParametersForm):
-    """Where an annotator's weights come from, and their licence."""
-
-    act = Origin
-
-
 class AnnotatorForm(ParametersForm):
     """A new annotator of a kind; its fields are the options that the kind declares."""
 

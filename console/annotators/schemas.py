@@ -97,9 +97,7 @@ class AnnotatorAnswer(Schema):
                 shown[name] = value
         return shown
 
-    @staticmethod
-    def resolve_learns(annotator: Annotator) -> bool:
-        return can_learn(annotator)
+    resolve_learns = staticmethod(can_learn)
 
 
 Annotators = part_schema("Annotators", AnnotatorAnswer, "A part of the list of annotators, by name.")

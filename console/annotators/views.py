@@ -6,12 +6,14 @@ from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.template.loader import render_to_string
+from django.urls import path
 from django.views.decorators.cache import never_cache
 
 from console.acts import Chosen, acts_of
-from console.annotators.forms import AnnotatorForm, OriginForm, TrainForm
+from console.annotators.forms import AnnotatorForm, TrainForm
 from console.annotators.schemas import AnnotatorAnswer, PoolAnswer, can_learn, counted_annotators, related_pools
 from console.annotators.search_examples import compared, examples
+from console.fields import asking_for
 from console.pagination import number_in
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.places import follow, show
@@ -109,7 +111,7 @@ def annotator_origin(request: HttpRequest, name: str) -> HttpResponse:
     "Where do the weights of {} come from?",
     label="Change the source and licence",
     button="Save",
-    form=lambda data, one: OriginForm(data, initial={"source": one.source, "licence": one.licence}),
+    form=asking_for(Origin, lambda one: {"source": one.source, "licence": one.licence}),
 )
 def annotator_describe(annotator: Annotator, chosen: Chosen, by: User) -> str:
     set_origin(annotator, Origin(**chosen), actor=by.get_username())
@@ -172,3 +174,13 @@ def annotator_add(request: StaffRequest) -> HttpResponse:
         return follow(start_with_uploads(title, add_annotator.name, params, form.uploads(), by=request.user))
     context = {"form": form, "kind": kind, "kinds": kinds(), "properties": kind_of(kind)}
     return render(request, "console/annotators/annotator_add.html", context, status=422 if form.errors else 200)
+
+
+urlpatterns = [
+    path("collections/<slug:name>/annotators/", side_by_side, name="side_by_side"),
+    path("add-annotator/", annotator_add, name="annotator_add"),
+    path("annotators/<slug:name>/", annotator, name="annotator"),
+    path("annotators/<slug:name>/origin/", annotator_origin, name="annotator_origin"),
+    path("annotators/<slug:name>/training/", training, name="training"),
+    path("pools/<slug:name>/", pool, name="pool"),
+]

@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import reverse
+from django.urls import path, reverse
 
 from console.charts.chart_jobs import start_charts
 from console.charts.plots import CHARTED, OFFERED, Charted, annotators_of, offered, stored_chart
@@ -86,3 +86,11 @@ def _annotator(request: HttpRequest, subject: str) -> str:
 def _place_of(kind: str, name: str, **chosen: str) -> str:
     query = urlencode({key: value for key, value in chosen.items() if value})
     return f"{reverse(PLACES[kind], args=[name])}?{query}#charts"
+
+
+urlpatterns = [
+    path("rounds/<slug:name>/results/", round_results, name="round_results"),
+    path("charts/<str:kind>/<slug:name>/<slug:subject>/", chart, name="chart"),
+    path("charts/<str:kind>/<slug:name>/measure", chart_measure, name="chart_measure"),
+    path("charts/<str:kind>/<slug:name>/<slug:subject>.<str:form>", chart_file, name="chart_file"),
+]

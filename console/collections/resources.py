@@ -38,7 +38,7 @@ from core.files.upload_files import FOLDER
 from core.models import Job
 from corpus.id_lists import COLUMNS, id_rows
 from corpus.import_look import ImportLook
-from corpus.models import Collection, Image
+from corpus.models import Collection
 from dataset.secret_controls import refuse_secret_pairs
 
 resources = Resources("Collections")
@@ -60,9 +60,7 @@ class ImageAnswer(Schema):
     excluded: Excluded
     picture: str | None
 
-    @staticmethod
-    def resolve_picture(image: Image) -> str | None:
-        return picture_link(image)
+    resolve_picture = staticmethod(picture_link)
 
 
 Images = part_schema("Images", ImageAnswer, "A part of the images of a collection, by key.")
@@ -139,7 +137,7 @@ def upload(request: ApiRequest, sent: Query[Sent]) -> dict[str, object]:
 @resources.reads("/collections", "data:read", Collections)
 def collections(request: ApiRequest, place: Query[Place]) -> dict[str, Any]:
     """List the collections by name."""
-    return part_of(counted_collections(), place, key="name", read=lambda rows: with_sources(list(rows)))
+    return part_of(counted_collections(), place, key="name", read=with_sources)
 
 
 @resources.reads("/collections/{name}", "data:read", CollectionAnswer, url_name="collection")

@@ -1,7 +1,7 @@
 """The fields of a collection that calls, commands and pages show."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -11,7 +11,7 @@ from ninja import Field, Schema
 from console.api.row_fields import Named, address
 from console.pagination import count_of
 from corpus.batches import contents_of
-from corpus.models import Batch, Caption, Collection, Image, Match, Sample
+from corpus.models import Caption, Collection, Image, Match, Sample
 
 
 class SourceAnswer(Schema):
@@ -35,9 +35,7 @@ class BatchLine(Schema):
     undone_at: datetime | None
     undone_by: str
 
-    @staticmethod
-    def resolve_brought(batch: Batch) -> str:
-        return contents_of(batch)
+    resolve_brought = staticmethod(contents_of)
 
 
 class CollectionAnswer(Schema):
@@ -78,8 +76,9 @@ def counted_collections() -> QuerySet[Collection]:
     )
 
 
-def with_sources(collections: Sequence[Any]) -> Sequence[Any]:
+def with_sources(counted: Iterable[Any]) -> list[Any]:
     """Give counted collections their matches ``by_source``, with one query for any number."""
+    collections = list(counted)
     sources = defaultdict(list)
     for counts in Match.objects.filter(collection__in=[one.pk for one in collections]).by_source():
         sources[counts["collection"]].append(counts)

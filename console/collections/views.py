@@ -17,7 +17,7 @@ from django.views.decorators.http import require_safe
 from annotation.models import QualificationTest
 from annotation.people.qualification_tests import QualificationParameters, make_qualification
 from console import upload_jobs
-from console.acts import Chosen, Landing, act
+from console.acts import Chosen, Landing, acts_of
 from console.annotators.schemas import counted_annotators, counted_samples
 from console.collections.forms import LARGEST_LIST, ImportForm, LookForm, MatchesForm, SampleForm, TestForm
 from console.collections.picture_links import opened_link
@@ -52,6 +52,9 @@ def collections(request: HttpRequest) -> HttpResponse:
 
 def collection_or_404(name: str) -> Collection:
     return get_object_or_404(Collection, name=name)
+
+
+collection_act = acts_of(None, "collections/<slug:name>/", collection_or_404, researchers_only)
 
 
 @members_only.reads
@@ -138,12 +141,10 @@ def matches(request: HttpRequest, name: str) -> HttpResponse:
     return show(request, "console/collections/matches.html", collection, context)
 
 
-@act(
-    "collections/<slug:name>/matches/import/",
-    collection_or_404,
-    researchers_only,
+@collection_act(
+    "matches/import",
+    "Which matches of {} are known from elsewhere?",
     label="Import matches",
-    question="Which matches of {} are known from elsewhere?",
     button="Upload and import",
     form=lambda data, collection: MatchesForm(data),
     uploads=LARGEST_UPLOAD,
@@ -168,12 +169,10 @@ def samples(request: HttpRequest, name: str) -> HttpResponse:
     return show(request, "console/collections/samples.html", collection, context)
 
 
-@act(
-    "collections/<slug:name>/sample/",
-    collection_or_404,
-    researchers_only,
+@collection_act(
+    "sample",
+    "Which images and captions of {} are the queries?",
     label="Draw a sample",
-    question="Which images and captions of {} are the queries?",
     button="Make the sample",
     form=lambda data, collection: SampleForm(data, initial=_suggested(collection)),
 )
@@ -182,12 +181,10 @@ def sample(collection: Collection, chosen: Chosen, by: User) -> Landing:
     return Landing(f"The sample {made} is made.", reverse("samples", args=[collection.name]))
 
 
-@act(
-    "collections/<slug:name>/test/",
-    collection_or_404,
-    researchers_only,
+@collection_act(
+    "test",
+    "What does a test with pairs of {} ask?",
     label="Make a test",
-    question="What does a test with pairs of {} ask?",
     button="Make the test",
     form=lambda data, collection: TestForm(data, initial={"positives": 4, "negatives": 4, "pass_mark": 7}),
     uploads=LARGEST_LIST,

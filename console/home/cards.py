@@ -9,7 +9,7 @@ from django.core.cache import cache
 from annotation.work.standing import forecast_of, standings
 from console.kept_figures import kept_if_slow
 from console.rounds.figures import seat_bar
-from console.rounds.round_steps import holds_of_page
+from console.rounds.next_steps import holds_of_page
 from console.versions.story import METRIC, ranking_chart
 from corpus.models import Image
 from dataset.models import Version

@@ -13,10 +13,10 @@ from django.views.decorators.cache import never_cache
 
 from console.home.cards import OPEN, newest_result, round_cards
 from console.home.needs import needs_of_all_rounds
-from console.home.next_steps import next_step
 from console.home.outcomes import LOADING, SEARCHING, JobLink, outcome_of, usual_time
 from console.home.resources import JobAnswer
 from console.permissions import StaffRequest, members_only, researchers_only
+from console.rounds.next_steps import next_step_of_site
 from console.upload_jobs import look_at_import
 from core import clock
 from core.models import Job
@@ -33,7 +33,7 @@ def home(request: StaffRequest) -> HttpResponse:
     }
     if not Collection.objects.exists():
         return render(request, "console/home/welcome.html", context)
-    context |= {**_rounds(), "next_step": next_step(request.user), "result": newest_result()}
+    context |= {**_rounds(), "next_step": next_step_of_site(request.user), "result": newest_result()}
     return render(request, "console/home/home.html", context)
 
 

@@ -10,10 +10,10 @@ from django.contrib.auth.models import User
 from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
+from django.urls import path, reverse
 
 from console.acts import Chosen, Landing, act
-from console.collections.views import collection_or_404
+from console.collections.views import collection_act, collection_or_404
 from console.fields import UploadField, asking
 from console.leaderboard.benchmark_boards import measure_rankings, stored_boards
 from console.leaderboard.forms import MEASURED, RANKINGS, BenchmarkForm
@@ -119,12 +119,10 @@ def results_list(request: HttpRequest) -> HttpResponse:
     return render(request, "console/leaderboard/results_list.html", context)
 
 
-@act(
-    "collections/<slug:name>/leaderboard/register/",
-    collection_or_404,
-    researchers_only,
+@collection_act(
+    "leaderboard/register",
+    "Register rankings of {}",
     label="Register rankings",
-    question="Register rankings of {}",
     form=asking(file=UploadField(suffixes=tuple(FORMS), label="Rankings", help_text=RANKINGS), model=MEASURED["model"]),
     uploads=LARGEST_UPLOAD,
 )
@@ -198,3 +196,12 @@ def benchmark(request: HttpRequest, job_id: UUID) -> HttpResponse:
     boards = stored_boards(found)
     notes = next(iter(boards.values())).rows[0].notes if boards else []
     return render(request, "console/leaderboard/benchmark.html", {"job": found, "boards": boards, "notes": notes})
+
+
+urlpatterns = [
+    path("collections/<slug:name>/leaderboard/", leaderboard, name="leaderboard"),
+    path("benchmarks/", benchmarks, name="benchmarks"),
+    path("benchmarks/<uuid:job_id>/", benchmark, name="benchmark"),
+    path("runs/<int:run_id>/", run, name="run"),
+    path("results/", results_list, name="results_list"),
+]

@@ -13,7 +13,7 @@ from django.db.models import Count, Sum
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import reverse
+from django.urls import path, reverse
 
 from annotation.jobs import top_up
 from annotation.models import Assignment, Payment
@@ -255,3 +255,16 @@ def submission_pay(lost: Assignment, chosen: Chosen, by: User) -> Landing:
     payment = pay_for_outage(lost, reason=chosen["reason"], by=by)
     money = reverse("round_money", args=[lost.hit.round.name])
     return Landing(f"Worker {lost.worker}: ${payment.amount} {payment.state}.", money)
+
+
+urlpatterns = [
+    path("rounds/<slug:name>/money/", round_money, name="round_money"),
+    path("rounds/<slug:name>/ledger.csv", ledger_csv, name="ledger_csv"),
+    path("rounds/<slug:name>/payments.csv", payments_csv, name="payments_csv"),
+    path("rounds/<slug:name>/top-up/", round_top_up, name="round_top_up"),
+    path("rounds/<slug:name>/sync/", round_sync, name="round_sync"),
+    path("rounds/<slug:name>/audit/start/", audit_start, name="audit_start"),
+    path("rounds/<slug:name>/audit/repair/", audit_repair, name="audit_repair"),
+    path("rounds/<slug:name>/calls/send/", round_calls_send, name="round_calls_send"),
+    path("calls/<uuid:call_id>/settle/", call_settle, name="call_settle"),
+]

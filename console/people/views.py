@@ -10,6 +10,7 @@ from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.contrib.auth.views import (
     INTERNAL_RESET_SESSION_TOKEN,
     LoginView,
+    LogoutView,
     PasswordChangeView,
     PasswordResetConfirmView,
     PasswordResetView,
@@ -19,7 +20,7 @@ from django.db import transaction
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse_lazy
+from django.urls import path, reverse_lazy
 from django.views.decorators.cache import never_cache
 
 from console.pagination import page_of
@@ -204,3 +205,16 @@ log_in = LoginView.as_view(
 set_password = never_cache(SetPassword.as_view())
 forgotten_password = ForgottenPassword.as_view()
 change_password = ChangePassword.as_view()
+
+
+urlpatterns = [
+    path("login/", log_in, name="login"),
+    path("password/", change_password, name="password"),
+    path("password/forgotten/", forgotten_password, name="password_forgotten"),
+    path("password/<uidb64>/<token>/", set_password, name="password_set"),
+    path("staff/", staff, name="staff"),
+    path("doctor/", doctor, name="doctor"),
+    path("staff/<int:user_id>/", person, name="person"),
+    path("staff/<int:user_id>/link/", person_link, name="person_link"),
+    path("logout/", LogoutView.as_view(), name="logout"),
+]

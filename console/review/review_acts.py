@@ -1,4 +1,5 @@
-"""Acts on submitted work: bonuses, requests to return it, agreement to rejections, and appeals."""
+"""Acts on submitted work: bonuses, requests to return it, agreement to rejections, and appeals. And on the pairs of a
+collection that wait for a review."""
 
 from django import forms
 from django.contrib.auth.models import User
@@ -9,9 +10,16 @@ from annotation.money.payments import BonusParameters, owe_bonus
 from annotation.review import appeals
 from annotation.review.decisions import second
 from console.acts import Chosen, act, acts_of
-from console.fields import ParametersForm, asking, text_field
-from console.permissions import reviewers_only
+from console.collections.views import collection_or_404
+from console.fields import asking, asking_for, text_field
+from console.permissions import researchers_only, reviewers_only, stewards_only
+from core.models import Job
+from core.work.jobs import open_once
+from corpus.models import Collection
 from crowd.messages import LONGEST_REQUEST, can_be_returned, request_return
+from dataset import jobs
+from dataset.reviews.cleanup import CleanupParameters
+from dataset.reviews.reviews import require_two_reviewers
 
 
 def assignment_or_404(assignment_id: int) -> Assignment:
@@ -27,12 +35,8 @@ def appeal_or_404(appeal_id: int) -> Appeal:
 
 
 work_act = acts_of(Assignment, "review/<int:assignment_id>/", assignment_or_404, reviewers_only)
-
-
-class BonusForm(ParametersForm):
-    """What a worker is paid on top of the reward, and why."""
-
-    act = BonusParameters
+rejection_act = acts_of(None, "rejections/<int:rejection_id>/", rejection_or_404, reviewers_only)
+queue_act = acts_of(Collection, "collections/<slug:name>/", collection_or_404, stewards_only)
 
 
 def _bonus_rules(work: Assignment) -> list[str]:
@@ -49,7 +53,7 @@ def _bonus_rules(work: Assignment) -> list[str]:
     "bonus",
     "Give a bonus for {}",
     label="Give a bonus",
-    form=lambda data, work: BonusForm(data),
+    form=asking_for(BonusParameters),
     asks=_bonus_rules,
     offered=lambda work: work.submitted_at is not None,
 )
@@ -71,12 +75,10 @@ def assignment_return(work: Assignment, chosen: Chosen, by: User) -> str:
     return f"Worker {work.worker} was asked to return it."
 
 
-@act(
-    "rejections/<int:rejection_id>/second/",
-    rejection_or_404,
-    reviewers_only,
+@rejection_act(
+    "second",
+    "Agree to the {}?",
     label="Agree: do not pay",
-    question="Agree to the {}?",
     offered=lambda rejection: rejection.is_proposal,
 )
 def rejection_second(rejection: Rejection, chosen: Chosen, by: User) -> str:
@@ -85,12 +87,10 @@ def rejection_second(rejection: Rejection, chosen: Chosen, by: User) -> str:
     return "Rejected: the work is not paid."
 
 
-@act(
-    "rejections/<int:rejection_id>/appeal/",
-    rejection_or_404,
-    reviewers_only,
+@rejection_act(
+    "appeal",
+    "Enter an appeal that came by mail",
     label="Enter an appeal",
-    question="Enter an appeal that came by mail",
     form=asking(text=text_field("The worker’s text, without their platform ID", at_most=appeals.LONGEST["appeal"])),
     offered=lambda rejection: rejection.holds and not hasattr(rejection, "appeal"),
 )
@@ -124,3 +124,35 @@ def appeal_enter(rejection: Rejection, chosen: Chosen, by: User) -> str:
 def appeal_answer(found: Appeal, chosen: Chosen, by: User) -> str:
     appeals.answer_appeal(found, **chosen, by=by)
     return "Appeal answered. The worker sees the answer on their page."
+
+
+@queue_act(
+    "clean-up",
+    "Look for pairs of {} to review?",
+    label="Look for pairs to review",
+    form=asking_for(CleanupParameters, lambda collection: {"below": collection.doubted_below}),
+)
+def clean_up(collection: Collection, chosen: Chosen, by: User) -> Job:
+    """Pairs that workers disagree on or report, captions that seem to describe no picture and pictures that occur twice
+    are added. The list is compared with the votes of each round."""
+    title = f"Look for pairs of {collection} to review"
+    parameters = CleanupParameters(collection=collection.name, **chosen)
+    return open_once(title, jobs.clean_up.name, parameters.as_json(), lock=collection, by=by)
+
+
+@queue_act(
+    "two-reviewers",
+    "Change how many people review a pair of {}?",
+    guard=researchers_only,
+    label="Reviewers per pair",
+    button="Change it",
+    asks=lambda collection: [
+        "Now a second person has to agree. Afterwards a review holds at once."
+        if collection.two_reviewers
+        else "Now one person decides. Afterwards a review holds only when a second person agrees."
+    ],
+)
+def two_reviewers(collection: Collection, chosen: Chosen, by: User) -> str:
+    needed = not collection.two_reviewers
+    require_two_reviewers(collection, needed, actor=by.get_username())
+    return "A second person now has to agree with reviews." if needed else "Reviews now hold at once."

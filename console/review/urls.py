@@ -2,9 +2,7 @@
 
 from django.urls import path
 
-from console.review import inbox, queue_acts, review_acts, views
-
-__all__ = ["queue_acts", "review_acts"]
+from console.review import inbox, views
 
 urlpatterns = [
     path("inbox/", inbox.inbox, name="inbox"),

@@ -18,6 +18,7 @@ from annotation.review.decisions import DECIDABLE, LONGEST, work_to_review
 from annotation.review.worker_cases import case_of, decide_on, undo_decisions
 from annotation.work.grading import accepted_unreviewed_at
 from annotation.work.worker_records import record_of
+from console.fields import text_field
 from console.kept_figures import kept_if_slow
 from console.permissions import StaffRequest, members_only, reviewers_only
 from console.places import show
@@ -35,11 +36,7 @@ USUAL_REASONS = {
     "count": "The answers were looked at and count.",
     "exclude": "The answers were looked at and do not count.",
 }
-
-
-def _optional_text(name: str, help_text: str) -> forms.CharField:
-    area = forms.Textarea(attrs={"rows": 2})
-    return forms.CharField(max_length=LONGEST[name], required=False, widget=area, help_text=help_text)
+optional_text = partial(text_field, rows=2, required=False)
 
 
 class DecisionForm(forms.Form):
@@ -50,13 +47,15 @@ class DecisionForm(forms.Form):
 
     decision = forms.ChoiceField(choices=[(name, name) for name in DECISIONS])
     scope = forms.ChoiceField(choices=[("", ""), ("worker", ""), *REASONS.items()], required=False)
-    reason = _optional_text("reason", "The worker reads it only if you do not pay.")
+    reason = optional_text("Reason", at_most=LONGEST["reason"], help_text="The worker reads it only if you do not pay.")
     grounds = forms.ChoiceField(
         choices=[("", "choose…"), *Rejection.Grounds.choices],
         required=False,
         help_text="A failed control alone is not enough.",
     )
-    evidence = _optional_text("evidence", "Shown to reviewers, also when the worker appeals.")
+    evidence = optional_text(
+        "Evidence", at_most=LONGEST["evidence"], help_text="Shown to reviewers, also when the worker appeals."
+    )
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}

@@ -28,8 +28,8 @@ from console.permissions import StaffRequest, members_only
 from console.places import show
 from console.rounds.activity import activity_of
 from console.rounds.figures import level_bar, newest_answers, seat_bar, workers_to_look_at
+from console.rounds.next_steps import holds_of_page, is_joined_by_link, next_step
 from console.rounds.rehearsal import rehearsal_figures
-from console.rounds.round_steps import holds_of_page, is_joined_by_link, next_step
 from console.rounds.schemas import counted_rounds, round_or_404
 from crowd.channels import market_of
 from crowd.posting.publication import join_link

@@ -24,7 +24,6 @@ from console.rounds.forms import JudgmentsForm
 from console.rounds.schemas import round_or_404
 from console.upload_jobs import import_judgments
 from console.uploads import LARGEST_UPLOAD, start_with_uploads
-from core.errors import CounterpartError
 from core.text import counted
 from core.web.middleware import takes_uploads
 from dataset.outside_judgments import FORMATS
@@ -92,14 +91,11 @@ def hit(request: StaffRequest, name: str, number: int) -> HttpResponse:
 def round_captions(request: HttpRequest, name: str) -> HttpResponseBase:
     """The accepted captions of the round, for ``import_collection``."""
     found = round_or_404(name)
-    try:
-        captions = captions_of(found)
-    except CounterpartError as error:
-        messages.error(request, str(error))
-        return redirect("round_pairs", name)
-    answer = StreamingHttpResponse(as_lines(found, captions), content_type="application/jsonl; charset=utf-8")
-    answer["Content-Disposition"] = f'attachment; filename="{name}-captions.jsonl"'
-    return answer
+    with refusals_as_messages(request):
+        lines = as_lines(found, captions_of(found))
+        attached = {"Content-Disposition": f'attachment; filename="{name}-captions.jsonl"'}
+        return StreamingHttpResponse(lines, content_type="application/jsonl; charset=utf-8", headers=attached)
+    return redirect("round_pairs", name)
 
 
 def listed_controls(request: StaffRequest, round: Round, state: str) -> dict[str, Any]:

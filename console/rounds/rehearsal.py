@@ -26,6 +26,7 @@ from annotation.models import Draft
 from annotation.people.guides import guided_task
 from annotation.work.answers import NO_PICTURE, Answer, check_answer_set
 from console.acts import Chosen
+from console.fields import asking
 from console.permissions import researchers_only
 from console.review.answer_sheets import pairs_of
 from console.rounds.round_acts import round_act
@@ -196,23 +197,20 @@ def _graded(hit: HIT, answers: Mapping[int, Answer]) -> dict[str, Any]:
     }
 
 
-class CrowdForm(forms.Form):
-    """The simulated crowd of a rehearsal."""
-
-    workers = forms.IntegerField(initial=20, min_value=1, max_value=1_000, label="Workers")
-    profile = forms.ChoiceField(
-        choices=choices(*sorted(path.stem for path in profiles.PRESETS.glob("*.json"))),
-        initial=profiles.DEFAULT,
-        label="Crowd",
-    )
-
-
 @round_act(
     "rehearsals",
     "Rehearse {} with a simulated crowd?",
     label="Rehearse with a simulated crowd",
     button="Rehearse",
-    form=lambda data, round: CrowdForm(data, initial=round.summary.get(REHEARSED)),
+    form=asking(
+        lambda round: round.summary.get(REHEARSED),
+        workers=forms.IntegerField(initial=20, min_value=1, max_value=1_000, label="Workers"),
+        profile=forms.ChoiceField(
+            choices=choices(*sorted(path.stem for path in profiles.PRESETS.glob("*.json"))),
+            initial=profiles.DEFAULT,
+            label="Crowd",
+        ),
+    ),
     offered=lambda round: round.state == "draft" and not task_type_of(round).writes,
 )
 def rehearsals(round: Round, chosen: Chosen, by: User) -> Job:

@@ -32,7 +32,6 @@ from crowd.posting.publish_parameters import AdmissionParameters, PublishParamet
 from dataset import jobs as dataset_jobs
 from dataset.judged.listed_answers import COLUMNS, judgment_lines, judgments_of
 from dataset.judged.verdict_files import count_verdicts
-from dataset.models import Aggregation
 from dataset.outside_judgments.judgment_parameters import JudgmentParameters
 from dataset.releases.release_parameters import AggregateParameters
 from dataset.secret_controls import refuse_secret_pairs
@@ -87,9 +86,7 @@ class AggregationAnswer(Schema):
     certainty: dict[str, Any] | None
     at: datetime
 
-    @staticmethod
-    def resolve_verdicts(aggregation: Aggregation) -> int:
-        return count_verdicts(aggregation)
+    resolve_verdicts = staticmethod(count_verdicts)
 
 
 Aggregations = part_schema("Aggregations", AggregationAnswer, "The counts of a round, one a method, the latest first.")

@@ -116,15 +116,11 @@ def _shown_votes(round: Round, chosen: Chosen) -> Shown:
     return Shown(f"{planned.plan.hash}-{planned.seats}", button, planned, {"facts": [*facts, *_costs(round, planned)]})
 
 
-def _can_vote_again(round: Round) -> bool:
-    return takes_hits(round) and is_judged(round)
-
-
 votes_act = partial(
     round_act,
     button="Show the order",
     shows=_shown_votes,
-    offered=_can_vote_again,
+    offered=lambda round: takes_hits(round) and is_judged(round),
     template="console/rounds/top_up.html",
 )
 

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-from django import forms
 from django.contrib.auth.models import User
-from django.http import Http404, QueryDict
+from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from console.acts import Chosen, Landing, act
+from console.fields import asking
 from console.inventory import check_removable, find, remove, singular, thing_named
 from console.inventory import rename as give_name
 from console.permissions import researchers_only
@@ -77,17 +77,13 @@ def _renamable(kind: str, name: str) -> tuple[Any, str, str]:
     return row, kind, name
 
 
-class NewName(forms.Form):
-    """Another name for a thing."""
-
-    name = NameField(label="Name")
-
-    def __init__(self, data: QueryDict | None, found: tuple[Any, str, str]) -> None:
-        super().__init__(data, initial={"name": found[2].rpartition("/")[2]})
-
-
 @act(
-    "names/<slug:kind>/<path:name>/", _renamable, researchers_only, label="Rename", question="Rename {2}", form=NewName
+    "names/<slug:kind>/<path:name>/",
+    _renamable,
+    researchers_only,
+    label="Rename",
+    question="Rename {2}",
+    form=asking(lambda found: {"name": found[2].rpartition("/")[2]}, name=NameField(label="Name")),
 )
 def rename(found: tuple[Any, str, str], chosen: Chosen, by: User) -> Landing:
     """Pages and commands then use the new name. Files keep theirs."""

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from django import forms
 from django.contrib.auth.models import User
 from django.forms.models import model_to_dict
-from django.http import QueryDict
 from django.urls import reverse
 
 from console.acts import Chosen, Landing, acts_of
@@ -24,28 +23,8 @@ from evaluation.jobs import start_verification
 version_act = acts_of(Version, "versions/<slug:name>/", version_or_404, researchers_only)
 
 
-class PublishForm(forms.Form):
-    """What the public page of a version shows and offers."""
-
-    picture_terms = forms.CharField(
-        max_length=300,
-        required=False,
-        label="Licence or terms of the pictures",
-        help_text="Shown under the pictures. Leave it empty to publish the page without pictures.",
-    )
-    offers_files = forms.BooleanField(
-        required=False,
-        label="Offer the files for download",
-        help_text="The matches, the judged pairs and the gallery; never the judgments of single workers.",
-    )
-
-
 def is_public(version: Version) -> bool:
     return hasattr(version, "publication")
-
-
-def _publishing(data: QueryDict | None, version: Version) -> PublishForm:
-    return PublishForm(data, initial=model_to_dict(version.publication) if is_public(version) else {})
 
 
 def _what_publishing_means(version: Version) -> Iterable[str]:
@@ -58,7 +37,26 @@ def _what_publishing_means(version: Version) -> Iterable[str]:
     yield "You can withdraw it at any time; copies that others made stay."
 
 
-@version_act("publish", "Publish {}?", guard=releasers_only, form=_publishing, asks=_what_publishing_means)
+@version_act(
+    "publish",
+    "Publish {}?",
+    guard=releasers_only,
+    form=asking(
+        lambda version: model_to_dict(version.publication) if is_public(version) else None,
+        picture_terms=forms.CharField(
+            max_length=300,
+            required=False,
+            label="Licence or terms of the pictures",
+            help_text="Shown under the pictures. Leave it empty to publish the page without pictures.",
+        ),
+        offers_files=forms.BooleanField(
+            required=False,
+            label="Offer the files for download",
+            help_text="The matches, the judged pairs and the gallery; never the judgments of single workers.",
+        ),
+    ),
+    asks=_what_publishing_means,
+)
 def version_publish(version: Version, chosen: Chosen, by: User) -> Landing:
     publish(version, **chosen, by=by)
     return Landing("The page is public. Anybody with the link can read it.", page_of(version))

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db.models import Exists, F, OuterRef, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
+from django.urls import path, reverse
 from django.views.decorators.cache import never_cache
 
 from annotation.judging.links import worker_token
@@ -94,3 +94,10 @@ def flags_of(worker: Worker) -> list[dict[str, Any]]:
         for row in stored_rows(round_, "mimicry")
         if row["worker"] == worker.pseudonym and row["result"] == FLAGGED
     ]
+
+
+urlpatterns = [
+    path("workers/", workers, name="workers"),
+    path("workers/<slug:pseudonym>/", worker, name="worker"),
+    path("workers/<slug:pseudonym>/link/", worker_link, name="worker_link"),
+]

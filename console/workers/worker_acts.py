@@ -99,23 +99,22 @@ def worker_write(worker: Worker, chosen: Chosen, by: User) -> str:
     return "The message is being sent." if is_new else "This message was sent a moment ago; it is sent only once."
 
 
-class ReviewerForm(forms.Form):
-    """To whom a case is assigned."""
-
-    to = forms.ModelChoiceField(
-        User.objects.filter(Q(groups__name__in=[REVIEWER, ADMIN]) | Q(is_superuser=True), is_active=True).distinct(),
-        required=False,
-        label="Assigned to",
-        empty_label="no person",
-    )
-
-
 @worker_act(
     "assign",
     "Assign the case of worker {}",
     guard=reviewers_only,
     label="Assign a reviewer",
-    form=lambda data, worker: ReviewerForm(data, initial={"to": worker.reviewer_id}),
+    form=asking(
+        lambda worker: {"to": worker.reviewer_id},
+        to=forms.ModelChoiceField(
+            User.objects.filter(
+                Q(groups__name__in=[REVIEWER, ADMIN]) | Q(is_superuser=True), is_active=True
+            ).distinct(),
+            required=False,
+            label="Assigned to",
+            empty_label="no person",
+        ),
+    ),
 )
 def worker_assign(worker: Worker, chosen: Chosen, by: User) -> str:
     """The reviewer finds the case in the inbox under “Mine”. Other reviewers may still decide."""

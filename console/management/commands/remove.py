@@ -1,10 +1,8 @@
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from console.inventory import check_removable, find, remove, singular
 from console.inventory_rows import THINGS
-from core.commands import ActCommand, ask
+from core.commands import ActCommand, argument, ask
 
 
 class Command(ActCommand):
@@ -15,12 +13,11 @@ class Command(ActCommand):
         "before it removes."
     )
     figures = True
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        words = ", ".join(singular(word) for word in THINGS)
-        parser.add_argument("thing", metavar="THING", help=words)
-        parser.add_argument("name", metavar="NAME", help="its name; of a retrieval or job its number, as list shows it")
-        parser.add_argument("--yes", action="store_true", help="do not ask")
+    arguments = (
+        argument("thing", metavar="THING", help=", ".join(map(singular, THINGS))),
+        argument("name", metavar="NAME", help="its name; of a retrieval or job its number, as list shows it"),
+        argument("--yes", action="store_true", help="do not ask"),
+    )
 
     def act(self, **options: Any) -> dict[str, Any]:
         thing = options["thing"]

@@ -1,10 +1,8 @@
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from console.inventory import rename, singular
 from console.inventory_rows import THINGS
-from core.commands import ActCommand
+from core.commands import ActCommand, argument
 
 
 class Command(ActCommand):
@@ -14,12 +12,15 @@ class Command(ActCommand):
         "where they are."
     )
     figures = True
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        words = ", ".join(singular(word) for word, thing in THINGS.items() if thing.key != "id")
-        parser.add_argument("thing", metavar="THING", help=words)
-        parser.add_argument("name", metavar="NAME", help="its name; of a match source COLLECTION/SOURCE")
-        parser.add_argument("new", metavar="NEW", help="its name from now on")
+    arguments = (
+        argument(
+            "thing",
+            metavar="THING",
+            help=", ".join(singular(word) for word, thing in THINGS.items() if thing.key != "id"),
+        ),
+        argument("name", metavar="NAME", help="its name; of a match source COLLECTION/SOURCE"),
+        argument("new", metavar="NEW", help="its name from now on"),
+    )
 
     def act(self, **options: Any) -> dict[str, Any]:
         rename(options["thing"], options["name"], options["new"], actor="rename")

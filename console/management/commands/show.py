@@ -1,12 +1,10 @@
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from annotation.platforms import Hold
 from console.inventory import find, shown, singular
 from console.inventory_rows import THINGS
-from core.commands import ActCommand
+from core.commands import ActCommand, argument
 from core.errors import CounterpartError
 from core.text import text_table
 from corpus.id_lists import COLUMNS, write_ids
@@ -18,13 +16,12 @@ class Command(ActCommand):
     step = "collection"
     help = "Show one thing as the API does: its state, its counts, and what a round waits for."
     figures = True
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        words = ", ".join(singular(word) for word in THINGS)
-        parser.add_argument("thing", metavar="THING", help=words)
-        parser.add_argument("name", metavar="NAME", help="its name; of a retrieval or job its number, as list shows it")
-        parser.add_argument("--ids", choices=COLUMNS, help="of a collection: write the ids of these to --out")
-        parser.add_argument("--out", type=Path, metavar="FILE", help=".txt: an id a line; .csv, .parquet: a table")
+    arguments = (
+        argument("thing", metavar="THING", help=", ".join(map(singular, THINGS))),
+        argument("name", metavar="NAME", help="its name; of a retrieval or job its number, as list shows it"),
+        argument("--ids", choices=COLUMNS, help="of a collection: write the ids of these to --out"),
+        argument("--out", type=Path, metavar="FILE", help=".txt: an id a line; .csv, .parquet: a table"),
+    )
 
     def act(self, **options: Any) -> dict[str, Any]:
         if options["ids"] or options["out"]:
