@@ -18,8 +18,9 @@ from copy import deepcopy
 from dataclasses import MISSING, asdict, dataclass
 from dataclasses import fields as dataclass_fields
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar, cast, get_args, get_type_hints
+from typing import Any, ClassVar, Literal, Self, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -105,10 +106,11 @@ EMPTY: Any = (None, "", ())
 USUAL: dict[Any, Callable[..., forms.Field]] = {
     int: forms.IntegerField,
     str: forms.CharField,
+    str | None: partial(forms.CharField, empty_value=None),
     Path: PathField,
     tuple[str, ...]: NamesField,
 }
-"""The usual field by type; that of bool is FlagField."""
+"""The usual field by type; that of bool is FlagField, and that of a Literal offers its values as choices."""
 
 
 Declared = TypeVar("Declared", bound="Parameters")
@@ -215,6 +217,8 @@ def _field(hint: Any, default: Any) -> forms.Field:
     kind = hint.__origin__
     if kind is bool:
         return FlagField(help_text=declared)
+    if get_origin(kind) is Literal:
+        return forms.ChoiceField(choices=choices(*get_args(kind)), help_text=declared)
     if kind not in USUAL:  # such as Path | None
         kind = get_args(kind)[0]
     return USUAL[kind](required=default not in EMPTY, help_text=declared)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -43,17 +44,9 @@ def aggregate(
 ) -> dict[str, Any]:
     """Count the votes of the round that the parameters name, and refresh its part of the reviewers' queue; return the
     figures of ``aggregate_round``, whose errors are raised too."""
-    round = Round.objects.named(parameters.round)
-    figures = aggregate_round(
-        round,
-        method=parameters.method,
-        ties=parameters.ties,
-        seed=parameters.seed,
-        workers=parameters.workers,
-        actor=actor,
-        progress=progress,
-    )
-    update_queue(round)
+    chosen = asdict(parameters) | {"round": Round.objects.named(parameters.round)}
+    figures = aggregate_round(**chosen, actor=actor, progress=progress)
+    update_queue(chosen["round"])
     return figures
 
 

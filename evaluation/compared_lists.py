@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from django import forms
-
 from core.parameters import POSITIONAL, Option, Parameters
 from corpus.models import Collection, Sample
 from mitl.models import Annotator
@@ -15,11 +13,7 @@ from mitl.search.store import NewestLists, newest_lists
 class ListsParameters(Parameters):
     collection: Annotated[str, "the collection that was searched", POSITIONAL]
     annotators: Annotated[tuple[str, ...], "the annotators, comma-separated"]
-    queries: Annotated[
-        str | None,
-        forms.CharField(required=False, empty_value=None, help_text="sample of queries (default: the whole gallery)"),
-        Option(metavar="SAMPLE"),
-    ] = None
+    queries: Annotated[str | None, "sample of queries (default: the whole gallery)", Option(metavar="SAMPLE")] = None
 
     def newest(self, depth: int) -> NewestLists:
         """Return the lists. Raises CounterpartError for unknown names, and for lists that are missing or shorter."""

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from django import forms
 
 from core.errors import CounterpartError
 from core.parameters import POSITIONAL, Option, Parameters
@@ -29,11 +28,7 @@ class JudgedVersionParameters(Parameters):
 
     name: Annotated[str, "a released version with rounds", POSITIONAL, Option(metavar="VERSION")]
     truth: Annotated[
-        str | None,
-        forms.CharField(
-            required=False, empty_value=None, help_text="compare with all matches of this source, if they are known"
-        ),
-        Option(metavar="SOURCE"),
+        str | None, "compare with all matches of this source, if they are known", Option(metavar="SOURCE")
     ] = None
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import cached_property
 from itertools import pairwise
 from math import isnan, nan
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from annotation.work.judgments import votes_in
 from core.errors import CounterpartError
-from core.parameters import ConfidenceField, Option, Parameters, choices
+from core.parameters import ConfidenceField, Option, Parameters
 from core.progress import Progress, silent, tracked
 from core.seeds import SeedField
 from core.text import counted
-from counterpart_statistics.aggregation import METHODS, POSITIVE, TIES, Method, Ties, conclude
+from counterpart_statistics.aggregation import POSITIVE, Method, Ties, conclude
 from counterpart_statistics.correlation import tau_b
 from counterpart_statistics.selection.pooled_queries import GAINS
 from counterpart_statistics.settling import Look, Packed, look_at
@@ -36,27 +36,19 @@ from hits.task_types import require_pairs
 
 Floats = NDArray[np.float64]
 Positive = Literal["lenient", "strict", "graded"]
-POSITIVES: tuple[Positive, ...] = get_args(Positive)
 
 
 @dataclass(frozen=True, kw_only=True)
 class EffectParameters(Parameters):
     """How scores are computed, and when a ranking counts as settled."""
 
-    method: Annotated[Method, forms.ChoiceField(choices=choices(*METHODS), help_text="how votes become verdicts")] = (
-        "majority"
-    )
-    ties: Annotated[
-        Ties, forms.ChoiceField(choices=choices(*TIES), help_text="which of levels with equal shares wins")
-    ] = TIES[0]
+    method: Annotated[Method, "how votes become verdicts"] = "majority"
+    ties: Annotated[Ties, "which of levels with equal shares wins"] = "median"
     seed: Annotated[int, SeedField(help_text="seed of methods that draw random starts")] = 0
     depth: Annotated[int, "score: share of the K best-ranked items that match (1: R@1)", Option(metavar="K")] = 1
     positive: Annotated[
         Positive,
-        forms.ChoiceField(
-            choices=choices(*POSITIVES),
-            help_text="levels that match: lenient 1 and 2, strict 1, graded 1 with 2 for a half (equation E.4)",
-        ),
+        "levels that match: lenient 1 and 2, strict 1, graded 1 with 2 for a half (equation E.4)",
         Option(name="positive-levels"),
     ] = "lenient"
     places: Annotated[

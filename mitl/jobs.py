@@ -17,7 +17,7 @@ from mitl.search import by_parts
 from mitl.search.gallery import open_gallery
 from mitl.search.request import Cascade, Search
 from mitl.search.retrieval import retrieve as make_lists
-from mitl.search.search_parameters import GallerySearchParameters, PoolParameters
+from mitl.search.search_parameters import GallerySearchParameters, PoolingParameters, PoolParameters
 from mitl.training import trainer
 
 
@@ -110,11 +110,7 @@ def make_pool(parameters: PoolParameters, *, actor: str, progress: Progress = si
     return pool_proposals(
         parameters.name,
         **_named(parameters),
-        top_k=parameters.top_k,
-        control_depth=parameters.control_depth,
-        direction=parameters.direction,
-        beyond=parameters.beyond,
-        accept_blind=parameters.accept_blind,
+        **parameters.part(PoolingParameters).as_json(),
         seed=parameters.seed,
         actor=actor,
         progress=progress,

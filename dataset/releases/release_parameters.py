@@ -46,28 +46,23 @@ METHODS_IN_WORDS: dict[Method, tuple[str, str]] = {
 """What each method of aggregation assumes, and when to choose it; docs/researchers.md has more."""
 
 
-class MethodField(forms.ChoiceField):
-    """A method of aggregation."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            choices=[(name, f"{name}: {meaning}") for name, (meaning, _) in METHODS_IN_WORDS.items()],
-            label="Aggregation",
-            help_text="aggregation method; ordinal and consensus move pairs from level 2 to level 1, so strict labels "
-            "depend on it",
-        )
-
-
-class TiesField(forms.ChoiceField):
-    """Which of levels with equal shares wins."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            choices=choices(*TIES),
-            label="Tied levels",
-            help_text="of tied levels the one nearest to the median answer, the lower (nearer to yes) or the higher "
-            "one",
-        )
+MethodOption = Annotated[
+    Method,
+    forms.ChoiceField(
+        choices=[(name, f"{name}: {meaning}") for name, (meaning, _) in METHODS_IN_WORDS.items()],
+        label="Aggregation",
+        help_text="aggregation method; ordinal and consensus move pairs from level 2 to level 1, so strict labels "
+        "depend on it",
+    ),
+]
+TiesOption = Annotated[
+    Ties,
+    forms.ChoiceField(
+        choices=choices(*TIES),
+        label="Tied levels",
+        help_text="of tied levels the one nearest to the median answer, the lower (nearer to yes) or the higher one",
+    ),
+]
 
 
 class LevelsField(forms.Field):
@@ -97,8 +92,8 @@ class AggregateParameters(Parameters):
     """How the votes of a round become verdicts."""
 
     round: Annotated[str, "name of the round", POSITIONAL, OFF_PAGE]
-    method: Annotated[Method, MethodField()] = "majority"
-    ties: Annotated[Ties, TiesField()] = "median"
+    method: MethodOption = "majority"
+    ties: TiesOption = "median"
     seed: Annotated[int, SeedField(help_text="seed of methods with random starts"), OFF_PAGE] = 0
     workers: Annotated[bool, "print a row of figures of every worker", OFF_PAGE] = False
 
@@ -118,8 +113,8 @@ class MergeParameters(Parameters):
         tuple[int, ...],
         LevelsField(help_text="levels that are a match: strict (1), lenient (1,2), or some separated by commas"),
     ] = (1, 2)
-    method: Annotated[Method, MethodField()] = "majority"
-    ties: Annotated[Ties, TiesField()] = "median"
+    method: MethodOption = "majority"
+    ties: TiesOption = "median"
 
     def policies(self) -> Policies:
         """Raises CounterpartError for a merge that cannot be read."""

@@ -2,14 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from django import forms
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
-from core.parameters import choices
 from core.progress import Progress, silent, tracked
 from counterpart_metrics import METRICS, Metric, WithoutPositives, find, graded, mean_over_queries
 from counterpart_statistics.bias import (
@@ -32,7 +30,6 @@ from mitl.models import Direction
 OFFERED = {**METRICS, **graded.METRICS}
 HELP = "How the annotators' scores depend on which annotators proposed the judged pairs (table E.1, figure E.2)."
 SHOWN = ("R@1", "R-Precision", "mAP@R")
-POLICIES = [policy for policy in get_args(WithoutPositives) if policy != "error"]
 
 
 @dataclass(frozen=True)
@@ -52,11 +49,8 @@ class Bias:
 class BiasParameters(JudgedVersionParameters):
     metrics: Annotated[tuple[str, ...], f"metrics, comma-separated, or all: {', '.join(OFFERED)}"] = SHOWN
     without_positives: Annotated[
-        WithoutPositives,
-        forms.ChoiceField(
-            choices=choices(*POLICIES),
-            help_text="queries without a match among a subset's pairs: count them as zero, or skip them",
-        ),
+        Literal["skip", "zero"],
+        "queries without a match among a subset's pairs: count them as zero, or skip them",
     ] = "zero"
 
 

@@ -8,9 +8,8 @@ from django import forms
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
-from core.parameters import choices
 from core.progress import Progress
-from counterpart_statistics.rank_agreement import POLICIES, Absent, first_place_ranks, rank_correlations
+from counterpart_statistics.rank_agreement import Absent, first_place_ranks, rank_correlations
 from evaluation.analyses import Findings, matrix_rows, matrix_table, plain
 from evaluation.compared_lists import ListsParameters
 from mitl.charts.drawing import Chart
@@ -26,13 +25,7 @@ Matrices = dict[Direction, dict[str, NDArray[np.float64]]]
 @dataclass(frozen=True, kw_only=True)
 class DiversityParameters(ListsParameters):
     depth: Annotated[int, forms.IntegerField(min_value=1, help_text="entries of each list that count")] = 25
-    absent: Annotated[
-        Absent,
-        forms.ChoiceField(
-            choices=choices(*POLICIES),
-            help_text="items in only one of two lists: ranked after the other list, or left out",
-        ),
-    ] = "last"
+    absent: Annotated[Absent, "items in only one of two lists: ranked after the other list, or left out"] = "last"
 
 
 def analyse(parameters: DiversityParameters, *, progress: Progress) -> Findings:

@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from django import forms
-
-from core.parameters import POSITIONAL, Option, Parameters, choices
+from core.parameters import POSITIONAL, Option, Parameters
 from core.progress import Progress
 from corpus.models import Collection, Match
 from counterpart_statistics.correlation import Multiplicity, multiplicity
@@ -15,6 +13,7 @@ from mitl.charts.lines import line_chart
 from mitl.item_uncertainty import count_positives, measure_uncertainty
 from mitl.models import Annotator
 from mitl.search.gallery import open_gallery
+from mitl.search.top_lists import Device
 
 HELP = "Whether a probabilistic annotator (pcme) is less certain about items with more matches (figure 3b)."
 ROWS = 12  # levels shown on the terminal
@@ -29,9 +28,7 @@ class UncertaintyParameters(Parameters):
         "source of the matches: original or a released version, of which levels 1 and 2 count",
         Option(metavar="SOURCE"),
     ] = Match.ORIGINAL
-    device: Annotated[
-        str, forms.ChoiceField(choices=choices("cpu", "cuda"), help_text="device to run the annotator on")
-    ] = "cpu"
+    device: Annotated[Device, "device to run the annotator on"] = "cpu"
 
 
 def analyse(parameters: UncertaintyParameters, *, progress: Progress) -> Findings:

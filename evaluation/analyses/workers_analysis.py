@@ -3,18 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
-from django import forms
 
 from annotation.models import Assignment
-from core.parameters import choices
 from core.progress import Progress
 from core.seeds import SeedField
 from core.text import counted
-from counterpart_statistics.aggregation import METHODS, Method
+from counterpart_statistics.aggregation import Method
 from counterpart_statistics.judged.worker_table import table_by_hits, worker_table
 from evaluation.analyses import Findings, cells, plain, text_table
 from evaluation.answered import Answered, AnswersParameters, read_answers
@@ -25,15 +23,13 @@ HELP = "What each worker did and how well, and the same by the number of HITs do
 CONTROL_BINS = (0, 50, 60, 70, 80, 90, 100)
 SECOND_BINS = (0, 5, 10, 15, 20, 30, 45, 60)
 SHOWN = 20  # workers on the terminal
-SORTS = ("hits", "reliability", "agreement", "controls_right", "seconds_per_pair")
+Sort = Literal["hits", "reliability", "agreement", "controls_right", "seconds_per_pair"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class WorkersParameters(AnswersParameters):
-    method: Annotated[Method, forms.ChoiceField(choices=choices(*METHODS), help_text="estimates the reliability")] = (
-        "dawid-skene"
-    )
-    sort: Annotated[str, forms.ChoiceField(choices=choices(*SORTS), help_text="order of the workers")] = "hits"
+    method: Annotated[Method, "estimates the reliability"] = "dawid-skene"
+    sort: Annotated[Sort, "order of the workers"] = "hits"
     seed: Annotated[int, SeedField(help_text="seed of methods with random starts")] = 0
 
 

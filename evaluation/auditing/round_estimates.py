@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
 from django import forms
 
 from core.errors import CounterpartError, some_of
-from core.parameters import ConfidenceField, NamesField, Option, Parameters, ShareField, choices
+from core.parameters import ConfidenceField, NamesField, Option, Parameters, ShareField
 from core.progress import Progress, silent
 from core.seeds import SeedField
 from counterpart_statistics.auditing.model_scores import (
@@ -29,11 +29,7 @@ NAMES = {"R-P": "R-Precision", **{name: name for name in METRICS}}
 """What a metric may be called → its name."""
 Design = Literal["packed", "all", "audit"]
 QueriesOption = Annotated[
-    Question,
-    forms.ChoiceField(
-        choices=choices(*get_args(Question)),
-        help_text="what an interval is of: what judging all of these queries would say, or queries drawn like them",
-    ),
+    Question, "what an interval is of: what judging all of these queries would say, or queries drawn like them"
 ]
 
 
@@ -76,12 +72,7 @@ class EstimateParameters(ScoreParameters):
     """What is estimated of a round, and from what."""
 
     design: Annotated[
-        Design,
-        forms.ChoiceField(
-            choices=choices(*get_args(Design)),
-            help_text="which judgments count: those that the round was packed to ask, those of all pairs, or of an "
-            "audit",
-        ),
+        Design, "which judgments count: those that the round was packed to ask, those of all pairs, or of an audit"
     ] = "packed"
     audit_share: Annotated[
         float | None,

@@ -15,7 +15,7 @@ from core.parameters import Parameters, ShareField, choices
 from core.progress import Progress, silent
 from core.seeds import SeedField
 from core.text import counted
-from counterpart_statistics.aggregation import METHODS, Method
+from counterpart_statistics.aggregation import Method
 from counterpart_statistics.auditing.replay_effects import ModelScores, Spread, effects_of, scores_of
 from counterpart_statistics.estimation import METRICS, Recall
 from counterpart_statistics.pair_codes import Ids, codes_of
@@ -60,10 +60,7 @@ class WhatIfParameters(Parameters):
             required=False, min_value=1, help_text="votes of each pair, drawn from the round's (default: all of them)"
         ),
     ] = None
-    aggregation: Annotated[
-        Method,
-        forms.ChoiceField(choices=choices(*METHODS), help_text="how the votes become the verdicts that are scored"),
-    ] = "majority"
+    aggregation: Annotated[Method, "how the votes become the verdicts that are scored"] = "majority"
     seed: Annotated[int, SeedField(help_text="seed of the draws of the first replay; the next ones count from it")] = 0
     replays: Annotated[
         int,

@@ -7,8 +7,8 @@ from typing import Annotated, Any, ClassVar
 from django import forms
 from django.core.exceptions import ValidationError
 
-from core.parameters import Option, Parameters, PathField, choices
-from counterpart_metrics.policies import DEFAULT, MISSING, TIES, Missing, Policies, Ties
+from core.parameters import Option, Parameters, PathField
+from counterpart_metrics.policies import DEFAULT, Missing, Policies, Ties
 from evaluation.scores.runs import MAX_MODEL
 
 
@@ -52,21 +52,9 @@ class EvaluateParameters(PlausibleParameters):
     """How rankings are named, read and measured; ``ties`` and ``missing`` are those of ``policies``."""
 
     ties: Annotated[
-        Ties,
-        forms.ChoiceField(
-            choices=choices(*TIES),
-            help_text="of equal scores, keep the file's order, ours or trec_eval's, or print the interval over all "
-            "orders",
-        ),
+        Ties, "of equal scores, keep the file's order, ours or trec_eval's, or print the interval over all orders"
     ] = DEFAULT.ties
-    missing: Annotated[
-        Missing,
-        forms.ChoiceField(
-            choices=choices(*MISSING),
-            help_text="ranks beyond the end of a list are wrong, an interval, or refused",
-        ),
-    ] = DEFAULT.missing
-
+    missing: Annotated[Missing, "ranks beyond the end of a list are wrong, an interval, or refused"] = DEFAULT.missing
     model: Annotated[
         str,
         forms.CharField(

@@ -30,6 +30,7 @@ from mitl.pooling import pool_proposals
 from mitl.search.gallery import open_gallery
 from mitl.search.request import Cascade, Search, check_cascade, check_rerank
 from mitl.search.retrieval import retrieve
+from mitl.search.search_parameters import PoolingParameters
 from mitl.search.store import delete_retrieval
 
 TASK = "hits.tasks.plan_round"
@@ -162,11 +163,7 @@ def _pool(parameters: RoundParameters, *, actor: str, progress: Progress) -> Poo
         collection=Collection.objects.named(parameters.collection),
         annotators=Annotator.objects.all_named(parameters.annotators),
         sample=Sample.objects.named(parameters.sample_name),
-        top_k=parameters.top_k,
-        control_depth=parameters.control_depth,
-        direction=parameters.direction,
-        beyond=parameters.beyond,
-        accept_blind=parameters.accept_blind,
+        **parameters.part(PoolingParameters).as_json(),
         seed=parameters.seed or 0,
         actor=actor,
         progress=progress,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Any, ClassVar, Self, get_args
+from typing import Annotated, Any, ClassVar, Self
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -112,11 +112,7 @@ class PackParameters(Parameters):
         str, "match source of the right images in made rankings, such as a version; for the task preference"
     ] = ""
     sharing: Annotated[
-        Sharing,
-        forms.ChoiceField(
-            choices=choices(*get_args(Sharing)),
-            help_text="whether items of a HIT may share an image or a caption; avoid: only if the pool requires it",
-        ),
+        Sharing, "whether items of a HIT may share an image or a caption; avoid: only if the pool requires it"
     ] = "avoid"
     seed: Annotated[
         int | None,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -12,8 +12,8 @@ from core.seeds import SeedField
 from corpus.models import Match
 from counterpart_annotators.choosing import SCORES, Way, ways_of
 from mitl.annotators import kinds
+from mitl.search.top_lists import Device
 
-IMAGES = "images"
 ALL = "none"  # mini-batch
 PRESETS: dict[str, dict[str, object]] = {"paper": {"epochs": 40, "decay": "step", "step": 20}, "quick": {"epochs": 3}}
 
@@ -89,15 +89,13 @@ class ActiveParameters(Parameters):
             help_text=f"pairs that hard negatives are measured on, {ALL}: all; several are compared",
         ),
     ] = (ALL,)
-    unpaired: Annotated[
-        str, forms.ChoiceField(choices=choices(IMAGES, "captions"), help_text="what waits for its other half")
-    ] = IMAGES
+    unpaired: Annotated[Literal["images", "captions"], "what waits for its other half"] = "images"
     loss: Annotated[str, "loss, such as sum, max, semi-hard or hal (default: that of the kind)"] = ""
     split: Annotated[str, "images on which retrieval is measured (default: test, or val without it)"] = ""
     positives: Annotated[str, "source of the matches to find; of levels, 1 and 2", Option(metavar="SOURCE")] = (
         Match.ORIGINAL
     )
-    device: Annotated[str, forms.ChoiceField(choices=choices("cpu", "cuda"), help_text="device to train on")] = "cpu"
+    device: Annotated[Device, "device to train on"] = "cpu"
 
     @property
     def conditions(self) -> tuple[list[int], list[int | None]]:

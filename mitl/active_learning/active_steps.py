@@ -21,7 +21,7 @@ from counterpart_annotators.checkpoints import Checkpoints
 from counterpart_annotators.choosing import Places, Round, Way
 from counterpart_annotators.training.learners import TrainingPlan, TrainingSet
 from counterpart_annotators.training.recall import Recalls, measure
-from mitl.active_learning.active_parameters import IMAGES, ActiveParameters
+from mitl.active_learning.active_parameters import ActiveParameters
 from mitl.annotators import module_of, open_stored, weights_of
 from mitl.hosting.plain_rows import plain_captions, plain_images
 from mitl.models import Annotator
@@ -164,7 +164,7 @@ class Scenario:
         plan = TrainingPlan(settings, self.loss, seed, device, kept, weights_of=weights_of, late=LATE)
         trained = module_of(self.annotator.kind).train(one_caption_each(self.lessons, paired), plan, progress)
         opened = self._opened(trained.arrays)
-        state = Round(opened, self.lessons, paired, self.parameters.unpaired != IMAGES, progress)
+        state = Round(opened, self.lessons, paired, self.parameters.unpaired == "captions", progress)
         try:
             with repeatable(seed):
                 # Before the measurement, whose compiled code may change the number of threads, on which sums depend.

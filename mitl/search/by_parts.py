@@ -131,7 +131,7 @@ def retrieve_by_parts(
     """Return the stored result of one annotator's plain, exact search, made now where it is missing.
 
     Args:
-        engine: one of ``request.RUN_ON``, where the units run.
+        engine: ``request.RunOn``, where the units run.
         shards: number of parts of the longer side; None: parts of 65,536 rows. Those of a gallery beyond rows stay as
             they are, and about this number of groups of them are scanned.
 

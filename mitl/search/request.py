@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 from core.errors import CounterpartError, some_of
 from counterpart_annotators.base import TOO_SLOW
@@ -14,8 +15,9 @@ from mitl.search.flat_index import check_faiss
 from mitl.search.gallery import SearchGallery
 from mitl.search.top_lists import check_device
 
-ENGINES = ("blocked", "faiss")
-RUN_ON = ("local", "ray")
+Engine = Literal["blocked", "faiss"]
+ENGINES: tuple[Engine, ...] = get_args(Engine)
+RunOn = Literal["local", "ray"]
 DEPTH = 25
 CASCADE_DEPTH = 100
 

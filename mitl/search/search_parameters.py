@@ -1,16 +1,16 @@
 """The parameters of ``retrieve`` and ``pool``, which those of planning a round include."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from django import forms
 
 from core.errors import CounterpartError
-from core.parameters import OFF_PAGE, POSITIONAL, Option, Parameters, choices
+from core.parameters import OFF_PAGE, POSITIONAL, Option, Parameters
 from core.seeds import SeedField
 from counterpart_topk.hubness.reranking import Steps, parse_steps
-from mitl.models import Direction
-from mitl.search.request import CASCADE_DEPTH, DEPTH, ENGINES, RUN_ON
+from mitl.search.request import CASCADE_DEPTH, DEPTH, Engine, RunOn
+from mitl.search.top_lists import Device
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,12 +19,9 @@ class SearchParameters(Parameters):
 
     annotators: Annotated[tuple[str, ...], "annotators that propose pairs"]
     engine: Annotated[
-        str,
-        forms.ChoiceField(
-            choices=choices(*ENGINES),
-            help_text="exact search of embeddings by blocks, or faiss: a flat index, ranked again in float64; both "
-            "find the same lists",
-        ),
+        Engine,
+        "exact search of embeddings by blocks, or faiss: a flat index, ranked again in float64; both find the same "
+        "lists",
     ] = "blocked"
     cascade: Annotated[
         str, "annotator whose lists limit the pairs that cross-encoders have to score", Option(metavar="A")
@@ -65,10 +62,7 @@ class GallerySearchParameters(SearchParameters):
         Option(metavar="G"),
     ] = ""
     depth: Annotated[int, "length of the lists"] = DEPTH
-    device: Annotated[
-        str,
-        forms.ChoiceField(choices=choices("cpu", "cuda"), help_text="device that does the computation"),
-    ] = "cpu"
+    device: Annotated[Device, "device that does the computation"] = "cpu"
     shards: Annotated[
         int | None,
         "search in N parts of the longer side, each in bounded memory (default: one run here; parts of 65,536 rows on "
@@ -91,13 +85,9 @@ class RetrieveParameters(GallerySearchParameters):
         bool, "choose the settings of the corrections, and how many there are, on the split val, and print all trials"
     ] = False
     engine_on: Annotated[
-        str,
-        forms.ChoiceField(
-            choices=choices(*RUN_ON),
-            help_text="where searches of embeddings run, part by part: local, in this process; ray, on the "
-            "cluster that RAY_ADDRESS names, or one on this computer: it opens a job an annotator and returns; the "
-            "lists are those of a single run",
-        ),
+        RunOn,
+        "where searches of embeddings run, part by part: local, in this process; ray, on the cluster that RAY_ADDRESS "
+        "names, or one on this computer: it opens a job an annotator and returns; the lists are those of a single run",
     ] = "local"
     wait: Annotated[bool, "with --engine-on ray: make the search from here and wait; needs no worker for the job"] = (
         False
@@ -118,11 +108,8 @@ class PoolingParameters(Parameters):
         forms.IntegerField(min_value=1, help_text="negative controls come from outside this many places of each list"),
     ] = 25
     direction: Annotated[
-        str,
-        forms.ChoiceField(
-            choices=choices("both", *Direction.values),
-            help_text="lists to pool; i2t: captions for query images, t2i: images for query captions",
-        ),
+        Literal["both", "i2t", "t2i"],
+        "lists to pool; i2t: captions for query images, t2i: images for query captions",
     ] = "both"
     beyond: Annotated[
         str,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ from mitl.search.flat_index import flat_topk
 from mitl.search.gallery import BothFound, BothLists, Places, SearchGallery
 from mitl.search.pair_scores import Scoring, pairs_to_score, rank
 
+Device = Literal["cpu", "cuda"]
 MEMORY = 256 * 2**20  # bytes of scores
 
 

@@ -1,7 +1,5 @@
 """Choose a re-ranking's settings for one annotator on the validation split, where the right answers are known."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -24,23 +22,15 @@ def choose_steps(opened: OpenAnnotator, collection: Collection, steps: Steps, *,
 
     Raises CounterpartError as ``validation_blocks`` does, ValueError as ``choose`` does.
     """
-    validation = validation_blocks(opened, collection, progress=progress)
-    candidates = variations(steps, validation.blocks.shape)
-    return choose(validation.blocks, validation.positives, candidates, progress=progress)
-
-
-@dataclass(frozen=True)
-class ValidationScores:
-    """Scores of the split's images (rows) and captions (columns), and its original pairs as places (P, 2)."""
-
-    blocks: Blocks
-    positives: NDArray[np.int64]
+    blocks, positives = validation_blocks(opened, collection, progress=progress)
+    return choose(blocks, positives, variations(steps, blocks.shape), progress=progress)
 
 
 def validation_blocks(
     opened: OpenAnnotator, collection: Collection, *, progress: Progress = silent
-) -> ValidationScores:
-    """Return an annotator's scores over the images of split ``val`` and their captions, with the original matches.
+) -> tuple[Blocks, NDArray[np.int64]]:
+    """Return an annotator's scores over the images of split ``val`` (rows) and their captions (columns), and the
+    original matches as places (P, 2).
 
     Raises CounterpartError where the collection has no such split, or the annotator has no scores.
     """
@@ -55,12 +45,9 @@ def validation_blocks(
             "or pass the settings instead of --tune."
         )
     keys = {image.pk: image.key for image in images}
-    return ValidationScores(
-        opened.scores(plain_images(images), plain_captions(captions, keys), progress=progress),
-        places_of_pairs(
-            known_pairs(collection, Match.ORIGINAL), [row.pk for row in images], [row.pk for row in captions]
-        ),
-    )
+    scores = opened.scores(plain_images(images), plain_captions(captions, keys), progress=progress)
+    known = known_pairs(collection, Match.ORIGINAL)
+    return scores, places_of_pairs(known, [row.pk for row in images], [row.pk for row in captions])
 
 
 def places_of_pairs(pairs: NDArray[np.int64], images: ArrayLike, captions: ArrayLike) -> NDArray[np.int64]:

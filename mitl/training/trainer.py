@@ -15,7 +15,7 @@ from core.errors import CounterpartError, some_of
 from core.events import record
 from core.files.stored_files import remove_stale, write_arrays
 from core.models import Job
-from core.parameters import OFF_PAGE, POSITIONAL, Option, Parameters, choices
+from core.parameters import OFF_PAGE, POSITIONAL, Option, Parameters
 from core.progress import Progress, silent
 from core.seeds import SeedField, check_seed
 from core.text import counted
@@ -27,7 +27,7 @@ from counterpart_annotators.training.learners import Epoch, TrainingPlan, Traini
 from mitl.annotators import kind_of, module_of, weights_of
 from mitl.models import Annotator, Pool
 from mitl.registration import architecture
-from mitl.search.top_lists import check_device
+from mitl.search.top_lists import Device, check_device
 from mitl.training.examples import Validation, read_examples
 
 TASK = "mitl.tasks.train"
@@ -68,9 +68,7 @@ class TrainParameters(Parameters):
         ),
     ] = Validation.SPLIT.value
     seed: Annotated[int, SeedField(help_text="random seed")] = 0
-    device: Annotated[
-        str, forms.ChoiceField(choices=choices("cpu", "cuda"), help_text="device to train on"), OFF_PAGE
-    ] = "cpu"
+    device: Annotated[Device, "device to train on", OFF_PAGE] = "cpu"
 
 
 def train_annotator(

@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
+import pytest
 from django import forms
 from django.core.management.base import CommandParser
 
-from core.parameters import OFF_PAGE, POSITIONAL, FlagField, NamesField, Option, Parameters
+from core.errors import CounterpartError
+from core.parameters import OFF_PAGE, POSITIONAL, FlagField, NamesField, Option, Parameters, values_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +29,8 @@ class Driving(Parameters):
 @dataclass(frozen=True, kw_only=True)
 class Naming(Parameters):
     name: Annotated[str, "name of a sheep"]
+    after: Annotated[str | None, "an older sheep"] = None
+    kind: Annotated[Literal["ewe", "ram"], "what it is"] = "ewe"
 
 
 def parsed(*words, parameters=Shearing):
@@ -65,6 +69,16 @@ def test_a_text_is_the_help_of_the_usual_field_which_may_be_empty_if_the_default
     assert [type(fields[name]) for name in ("wet", "flocks")] == [FlagField, NamesField]
     assert (fields["flocks"].help_text, fields["flocks"].required) == ("flocks to drive", False)
     assert Naming.form_fields()["name"].required
+
+
+def test_values_of_a_literal_are_the_choices_of_its_usual_field():
+    assert values_of(Naming.form_fields()["kind"]) == ["ewe", "ram"]
+    with pytest.raises(CounterpartError, match="Invalid kind 'cow'"):
+        Naming(name="dolly", kind="cow")
+
+
+def test_a_text_that_may_be_left_out_is_then_none():
+    assert Naming(name="dolly", after="").after is None
 
 
 def test_an_option_can_have_another_name_than_its_parameter():

@@ -27,7 +27,7 @@ class Engine(Protocol):
 
 
 def engine_of(name: str) -> Engine:
-    """Return one of ``request.RUN_ON``. Raises CounterpartError where it cannot be used here."""
+    """Return that of a ``request.RunOn``. Raises CounterpartError where it cannot be used here."""
     engine = cast(Engine, import_module(f"{__name__}.on_{name}"))
     engine.check()
     return engine

@@ -31,16 +31,16 @@ def zoo(db):
 
 
 def test_the_blocks_hold_the_validation_split_and_its_original_pairs(zoo):
-    validation = validation_blocks(Embeds(), zoo)
-    assert validation.blocks.block(slice(0, 2), slice(0, 4)).tolist() == [[5, 5, 9, 9], [9, 9, 17, 17]]
-    assert validation.positives.tolist() == [[0, 0], [0, 1], [1, 2], [1, 3]]
+    blocks, positives = validation_blocks(Embeds(), zoo)
+    assert blocks.block(slice(0, 2), slice(0, 4)).tolist() == [[5, 5, 9, 9], [9, 9, 17, 17]]
+    assert positives.tolist() == [[0, 0], [0, 1], [1, 2], [1, 3]]
 
 
 def test_a_pair_scorer_scores_the_same_split(zoo):
-    validation = validation_blocks(load(make_annotator()), zoo)
+    blocks, _ = validation_blocks(load(make_annotator()), zoo)
     texts = list(zoo.captions.filter(image__split="val").values_list("text", flat=True))
     scores = OverlapScores(texts, [0, 0, 1, 1], 2).block(np.arange(2), np.arange(1, 4))
-    np.testing.assert_array_equal(validation.blocks.block(slice(0, 2), slice(1, 4)), scores)
+    np.testing.assert_array_equal(blocks.block(slice(0, 2), slice(1, 4)), scores)
 
 
 def test_a_collection_without_that_split_is_refused(db):
