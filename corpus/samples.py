@@ -1,6 +1,6 @@
 """Draw or read a sample: the fixed set of query images and query captions of a round."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -144,9 +144,10 @@ def _is_same(sample: Sample, collection: Collection, image_ids: list[int], capti
 
 def _fill(sample: Sample, image_ids: list[int], caption_ids: list[int], actor: str) -> None:
     # Not .set(): it first asks which ids exist, with more parameters than SQLite allows.
-    for asked, column, ids in (
+    sides: Sequence[tuple[Any, str, list[int]]] = (
         (Sample.images.through, "image_id", image_ids),
         (Sample.captions.through, "caption_id", caption_ids),
-    ):
+    )
+    for asked, column, ids in sides:
         asked.objects.bulk_create((asked(sample_id=sample.pk, **{column: pk}) for pk in ids), batch_size=5_000)
     record("sampled", sample, actor=actor, images=len(image_ids), captions=len(caption_ids), seed=sample.seed)

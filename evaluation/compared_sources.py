@@ -54,7 +54,7 @@ class SourcesParameters(PlausibleParameters):
             )
         shown = {image: listed[key] for image, key in images.items()}
         owners = dict(collection.captions.gallery().values_list("pk", "image_id"))
-        return plausible_sources(shown, owners, queries, self.zeta)
+        return plausible_sources(shown, owners, {str(way): asked for way, asked in queries.items()}, self.zeta)
 
 
 def matches_of(collection: Collection, term: MergeTerm) -> pd.DataFrame:

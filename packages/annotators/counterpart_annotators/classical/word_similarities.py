@@ -135,7 +135,8 @@ def _alignable(training: Documents, n_words: int) -> Alignable:
     meetings = int((lengths * (words_of_document - lengths + captions_of_document - 1)).sum())
     found = np.empty((4, meetings), dtype=np.int64)
     _fill(found, training.words, training.sentences, training.documents, n_words, longest)
-    return Alignable(*found, longest)
+    sources, targets, tokens, places = found
+    return Alignable(sources, targets, tokens, places, longest)
 
 
 @njit(cache=True)
