@@ -9,7 +9,7 @@ FIGURE_1 = Item(
     "figure 1",
     "captions of other collections: SBU, Flickr, IAPR TC-12",
     "three examples; 23.1 words a caption in IAPR TC-12",
-    "any collection's captions beside its pictures",
+    "any collection's captions with their pictures",
     "none",
     "`import_collection` and the page of an image",
     Status.CLOSED,
