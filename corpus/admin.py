@@ -13,7 +13,7 @@ from corpus.models import Caption, Collection, Gallery, Image, Match, Sample
 class CollectionAdmin(ReadOnlyAdmin):
     list_display = ("name", "description", "created_at")
     search_fields = ("name", "description")
-    readonly_fields = ("name", "sealed_sources", "created_at")
+    readonly_fields = ("name", "sealed_sources", "doubted_below", "created_at")
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return admin.ModelAdmin.has_change_permission(self, request, obj)

@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 
 from core.parameters import POSITIONAL, NamesField, Option, Parameters, choices
 from core.seeds import SeedField
+from core.untrusted import whole_number
 from corpus.models import Match
 from counterpart_annotators.choosing import SCORES, Way, ways_of
 from mitl.annotators import kinds
@@ -35,7 +36,7 @@ class DistinctField(NamesField):
 
 def is_number(text: str, least: int) -> bool:
     """Whether a text is a whole number from ``least`` on."""
-    return text.isdecimal() and int(text) >= least
+    return (whole_number(text) or 0) >= least
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,6 +4,7 @@ word2vec's text begins with a line of two numbers, how many words and how long. 
 are read line by line, and only the vectors of wanted words are kept.
 """
 
+import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from counterpart_metrics.errors import CounterpartError
 
 LONGEST_LINE = 2**20  # bytes
+HEADER = re.compile("[0-9]{1,12} [0-9]{1,6}")
 
 
 def read_word_vectors(path: Path, words: Collection[str], length: int) -> dict[str, NDArray[np.float32]]:
@@ -28,7 +30,7 @@ def read_word_vectors(path: Path, words: Collection[str], length: int) -> dict[s
     wanted = set(words)
     for number, line in _lines(path):
         word, _, rest = line.partition(" ")
-        if number == 1 and word.isdigit() and rest.isdigit():
+        if number == 1 and HEADER.fullmatch(line):
             _check_length(path, number, int(rest), length)
         elif word in wanted and word not in found:
             first, *numbers = line.rsplit(" ", length)
