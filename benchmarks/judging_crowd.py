@@ -57,7 +57,7 @@ class Visitor:
         return path, page
 
     def judge(self, take: str, together: int, pictures: int) -> bool:
-        """Take a HIT, answer it, with a save of every ``together`` answers, and submit it. False: there is none."""
+        """Take a HIT, answer it, saving every ``together`` answers, and submit it. Return False if no HIT is left."""
         path, page = self.follow(take, {})
         action = ACTION.search(page)
         if action is None:

@@ -57,9 +57,9 @@ def pool_proposals(
 ) -> Pool:
     """Make the pool of all pairs in the first ``top_k`` places of an annotator's lists.
 
-    A pair proposed by several annotators, or in both directions, is one pair with one Proposal for each.
-    The annotators' newest lists are used, with or without cascade or re-ranking. With the same arguments again, the
-    existing pool is returned. Memory: the lists of one annotator, and about 60 bytes a proposal.
+    A pair that several annotators propose, or both directions, is one pair with a Proposal for each. The newest lists
+    are used, re-ranked or not. A second call with the same arguments returns the existing pool. Memory: the lists of
+    one annotator, and about 60 bytes a proposal.
 
     Args:
         control_depth: pairs within this many places of any list may not become negative controls.

@@ -238,8 +238,8 @@ def save_drafts(
     places: Places | None = None,
 ) -> dict[int, str]:
     """Keep ``answers`` in place of their items' earlier drafts, and delete the drafts of the items ``undone`` (with the
-    time), in one transaction; reasons may still be missing. What was given before the draft that is there changes
-    nothing, so that the order in which they arrive does not matter. Returns why answers are refused, by item.
+    time), in one transaction; reasons may still be missing. An answer that is older than the stored draft changes
+    nothing, so the order of arrival does not matter. Returns the reasons of refused answers, by item.
 
     Raises CounterpartError if an item is another HIT's, SeatLostError if the assignment was submitted or given back.
     """

@@ -1,4 +1,4 @@
-"""Every numbered table and figure of the five papers, beside ours:
+"""Every numbered table and figure of the five papers, and ours:
 
     python -m benchmarks.papers DATA [--only CHAPTER] [--out docs/papers.md]
 

@@ -32,8 +32,8 @@ def printed(table: str) -> Scores:
 
 
 def averages() -> Scores:
-    """Return the means of tables D.2 and D.3, of which table 5 is; PMRP is table 4's own, as those of D.2 are not PMRP
-    with ζ = 0."""
+    """Return the means of tables D.2 and D.3. Table 5 correlates them. PMRP is that of table 4, because the PMRP of
+    D.2 and D.3 is not the one with ζ = 0."""
     sides = printed("D.2"), printed("D.3")
     means = {
         model: {metric: round((value + sides[1][model][metric]) / 2, 3) for metric, value in scores.items()}

@@ -1,4 +1,4 @@
-"""What commands print for ECCV Caption's public files, and for drawn lists and pictures in the place of closed ones.
+"""The output of commands on ECCV Caption's public files. Drawn lists and pictures replace those that are not public.
 
 One empty database, in a process of its own, serves all items of the chapter.
 """

@@ -40,7 +40,7 @@ says little about other collections."""
 
 @dataclass(frozen=True, kw_only=True)
 class CleanupParameters(Parameters):
-    """What is looked for in a collection, besides captions that seem meaningless."""
+    """The collection to search for pairs that need a review, and the limits of the search."""
 
     collection: Annotated[str, "name of the collection", POSITIONAL, OFF_PAGE]
     against: Annotated[

@@ -20,7 +20,7 @@ HELP = "How good each annotator's proposals are, by rank and level, and precisio
 
 @dataclass(frozen=True, kw_only=True)
 class AnnotatorsParameters(AnswersParameters, SourcesParameters):
-    """What was judged, and the sources that are compared with it."""
+    """Parameters of the analysis: judged rounds, and match sources to compare with their verdicts."""
 
 
 def analyse(parameters: AnnotatorsParameters, *, progress: Progress) -> Findings:

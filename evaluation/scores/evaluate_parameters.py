@@ -27,7 +27,7 @@ class ZetaField(forms.Field):
 
 @dataclass(frozen=True, kw_only=True)
 class PlausibleParameters(Parameters):
-    """What makes an image and a caption a plausible match: how many categories of objects they have in common."""
+    """Parameters of plausible matches (PMRP): the categories of objects in each image, and how many may differ."""
 
     categories: Annotated[
         Path | None,

@@ -114,7 +114,7 @@ def _folder(described: list[Any]) -> Path:
 LEVEL = 0.95
 FIRST = tuple(f"{direction.value} R@1" for direction in Direction)
 SUMS = tuple(f"R@{k}-sum" for k in DEPTHS)
-FEW = 4  # ways, of which all differences are printed
+FEW = 4  # number of ways up to which every difference is printed
 
 Runs = Mapping[int, Mapping[str, Sequence[Recalls]]]
 """Seed → way to choose → recalls at the start and after each step."""

@@ -117,6 +117,7 @@ def test_an_empty_site_leads_to_a_cited_public_version_in_16_clicks_and_6_fields
     exclude_the_flagged_set(reviewer)
     assert reviewer.clicks <= 3
     simulate_round(Round.objects.get(), workers=6, among_people=True, profile="careful")
+    # A careful worker errs at times, and the controls are drawn: a HIT with a wrong one is excluded and judged again.
     states = list(Assignment.objects.values_list("state", flat=True))
     assert (states.count("accepted"), set(states)) == (9, {"accepted", "excluded"})
     close_and_release(person)

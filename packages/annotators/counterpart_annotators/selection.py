@@ -110,7 +110,7 @@ def hard_negative_share(scores: ArrayLike) -> float:
     """
     values = np.asarray(scores, dtype=np.float64)
     if not values.size:
-        raise ValueError("There is no unpaired image of which a share could be a hard negative.")
+        raise ValueError("The share of hard negatives needs the score of at least one unpaired image.")
     return float(100 * (values > 0).mean())
 
 

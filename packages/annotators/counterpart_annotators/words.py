@@ -134,7 +134,7 @@ def _stemmer() -> "PorterStemmer":
 
 
 REFERENCES = {"all": slice(None), "first": slice(1), "rest": slice(1, None), "second": slice(1, 2)}
-"""The four sets of references of tables 8 and 9, as parts of an image's captions, of which the first is in the pool."""
+"""The four sets of references of tables 8 and 9, as parts of an image's captions. The first caption is in the pool."""
 UNLIKELY_BELOW = 0.25  # drops 86.0% of pairs, and 6.7% of those with an expert score of 2 2/3 or more (section 4.3.2)
 
 

@@ -182,7 +182,7 @@ def _systems(scores: ArrayLike) -> Values:
 
 
 def _means(values: Values, axis: int) -> Values:
-    """Return the means of the known values; NaN where there is none."""
+    """Return the means of the known values; NaN without a known value."""
     known = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
         return np.asarray(np.where(known, values, 0).sum(axis) / known.sum(axis))

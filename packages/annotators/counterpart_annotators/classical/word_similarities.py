@@ -24,7 +24,7 @@ LEAST_COMPANY = 0.01  # smaller similarities count as 0
 LEAST_ALIGNED = 0.05  # smaller ones count as 0
 ROUNDS = 5  # of expectation and maximisation, of each model
 COMPANIES = {"none": (), "caption": ("caption",), "image": ("image",), "both": ("caption", "image")}
-"""What is searched for the company of a word: its caption, all captions of its image, or both, which are averaged."""
+"""Texts in which the company of a word is counted: its caption, all captions of its image, or the mean of both."""
 
 
 def similarities(training: Documents, *, company: str = "caption", align: bool = True) -> Similarity:

@@ -61,7 +61,7 @@ class AdamP(torch.optim.Optimizer):
 
 def _invariant_view(weight: Tensor, gradient: Tensor) -> tuple[int, int] | None:
     """Return the shape in which every row of a weight is orthogonal to its gradient: by channels (the first axis), or
-    the whole as one row; None if there is none, and for vectors."""
+    the whole as one row. Return None for vectors and where no such shape exists."""
     if weight.ndim < 2:
         return None
     for rows in (len(weight), 1):
