@@ -225,7 +225,7 @@ def test_core_set_refuses_what_is_invalid(paired, n, message):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (lambda: hard_negative_share([]), "no unpaired image"),
+        (lambda: hard_negative_share([]), "at least one unpaired image"),
         (lambda: hard_negatives(Matrix(np.ones((2, 3)))), "fewer rows than the 3 paired"),
         (lambda: bags_of_regions(np.ones((2, 3))), r"not of shape \(2, 3\)"),
         (lambda: bags_of_regions(np.ones((2, 3, 1)), 0), "number of clusters 0"),
