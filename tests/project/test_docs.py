@@ -44,7 +44,7 @@ def test_every_link_to_a_file_leads_somewhere(page):
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
-@pytest.mark.parametrize("name", ["docs/architecture.md", "docs/prolific.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("name", ["docs/architecture.md", "CONTRIBUTING.md"])
 def test_every_file_and_folder_that_a_guide_names_exists(name):
     named = set(re.findall(r"`((?:\w+/)+(?:\w+\.\w+)?)`", text_of(name)))
     assert len(named) > 12
