@@ -36,7 +36,6 @@ from annotation.people.admission import (
     admission_of,
     has_joined,
     hits_of,
-    is_paused,
     join_round,
     permit_of,
     places_left,
@@ -148,7 +147,8 @@ def take(request: HttpRequest, token: str) -> HttpResponse:
         return redirect("judging:home", token=token)
     except NotAdmittedError:
         refuse_excluded(home)
-        return redirect("judging:home" if is_paused(home.round, home.worker) else "judging:test", token=token)
+        is_paused = permit_of(home.round, home.worker).paused
+        return redirect("judging:home" if is_paused else "judging:test", token=token)
     if assignment is None:
         return to_home(home, "nothing-left")
     address = reverse("judging:task", args=[assignment_token(assignment)])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
 from annotation.models import (
     CLAIM,
@@ -35,6 +35,7 @@ from hits.task_types import TASK_TYPES
 
 MOST = 1_000_000
 BRAKE = 3  # answer sets in a row that wait for a person, with which a worker gets no more HITs
+WAITING = [Assignment.State.FLAGGED] * BRAKE
 WRITING = [one.name for one in TASK_TYPES.values() if one.writes]  # all of whose answers a person reads
 
 Pairs = set[tuple[int | None, int | None]]
@@ -54,6 +55,8 @@ class Permit:
     paused: bool
     waits: bool
     """Whether their last answer sets all wait for a person: the next HIT comes once one is decided."""
+    has_lease: bool
+    """Whether they have leased a HIT of the round, perhaps past its deadline."""
     left: int | None
     tries: Tries | None
 
@@ -108,45 +111,41 @@ def admission_of(round: Round) -> Admission:
 def permit_of(round: Round, worker: Worker) -> Permit:
     """Return what the worker may do in the round, full or not."""
     test = admission_of(round).test
+    ((excluded, paused, has_lease, *last),) = _standing(round.pk, worker.pk)
     return Permit(
-        excluded=is_excluded(worker),
-        paused=is_paused(round, worker),
-        waits=waits_for_decision(worker),
+        excluded=excluded,
+        paused=paused,
+        waits=last == WAITING,
+        has_lease=has_lease,
         left=_left(round, worker),
         tries=tries_of(test, worker) if test else None,
     )
 
 
+@FixedQuery
+def _standing(round: int, worker: int) -> QuerySet[Worker, tuple[bool, bool, bool, *tuple[str | None, ...]]]:
+    """Return whether the worker is excluded, paused in the round and has a lease there, and the states of ``_last``."""
+    exclusions = Exclusion.objects.filter(worker=worker, lifted_at=None)
+    pauses = Pause.objects.filter(round=round, worker=worker, lifted_at=None)
+    leases = Assignment.objects.filter(worker=worker, hit__round=round, state=Assignment.State.LEASED)
+    last = [Subquery(_last(worker)[place : place + 1]) for place in range(BRAKE)]
+    return Worker.objects.filter(pk=worker).values_list(Exists(exclusions), Exists(pauses), Exists(leases), *last)
+
+
+def _last(worker: int) -> QuerySet[Assignment, str]:
+    """Return the states of the worker's answer sets in whatever rounds, the last first."""
+    sets = Assignment.objects.filter(worker=worker, has_hit=True, submitted_at__isnull=False).exclude(CLAIM)
+    return sets.exclude(hit__round__task__in=WRITING).order_by("-submitted_at", "-pk").values_list("state", flat=True)
+
+
 def is_excluded(worker: Worker) -> bool:
     """Whether the worker gets no more HITs from us."""
-    return bool(_exclusions(worker.pk))
-
-
-def is_paused(round: Round, worker: Worker) -> bool:
-    """Whether the worker gets no more HITs of the round for now."""
-    return bool(_pauses(round.pk, worker.pk))
+    return Exclusion.objects.filter(worker=worker, lifted_at=None).exists()
 
 
 def waits_for_decision(worker: Worker) -> bool:
     """Whether the last BRAKE answer sets of the worker, in whatever rounds, are all flagged and undecided."""
-    return _last_states(worker.pk) == [Assignment.State.FLAGGED] * BRAKE
-
-
-@FixedQuery
-def _exclusions(worker: int) -> QuerySet[Exclusion]:
-    return Exclusion.objects.filter(worker=worker, lifted_at=None)
-
-
-@FixedQuery
-def _pauses(round: int, worker: int) -> QuerySet[Pause]:
-    return Pause.objects.filter(round=round, worker=worker, lifted_at=None)
-
-
-@FixedQuery
-def _last_states(worker: int) -> QuerySet[Assignment, str]:
-    sets = Assignment.objects.filter(worker=worker, has_hit=True, submitted_at__isnull=False).exclude(CLAIM)
-    last = sets.exclude(hit__round__task__in=WRITING).order_by("-submitted_at", "-pk")
-    return last.values_list("state", flat=True)[:BRAKE]
+    return [*_last(worker.pk)[:BRAKE]] == WAITING
 
 
 def has_joined(round: Round, worker: Worker) -> bool:
@@ -182,20 +181,20 @@ def join_round(round: Round, worker: Worker) -> bool:
     return True
 
 
-def admit(round: Round, worker: Worker) -> bool:
-    """Whether the worker may take one more HIT of the round; to be called while they are locked.
+def admit(round: Round, worker: Worker, permit: Permit) -> bool:
+    """Whether the worker may take one more HIT of the round by their ``permit``, read while they are locked.
 
     False: the round is full, they have had as many HITs as one worker may, or their last answer sets all wait for a
     person. Raises NotAdmittedError for a worker who is excluded or paused in the round, and before its test is passed.
     """
-    if is_excluded(worker):
+    if permit.excluded:
         raise NotAdmittedError(f"Worker {worker} is excluded. Lift the exclusion first.")
-    if is_paused(round, worker):
+    if permit.paused:
         raise NotAdmittedError(f"Worker {worker} is paused in round {round}. Resume them first.")
     admission = admission_of(round)
-    if admission.test and not tries_of(admission.test, worker).passed:
+    if permit.needs_test:
         raise NotAdmittedError(f"Worker {worker} has not passed the test {admission.test} of round {round} yet.")
-    if waits_for_decision(worker) or not has_room(round, worker):
+    if permit.waits or permit.left == 0:
         return False
     return admission.capacity is None or join_round(round, worker)
 

@@ -10,7 +10,7 @@ from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
 from annotation.models import Assignment, AssignmentQuerySet, Worker
 from annotation.money.budget import has_room_for_seat
-from annotation.people.admission import admit, has_seen_pair, hits_with_seen_pairs
+from annotation.people.admission import admit, has_seen_pair, hits_with_seen_pairs, permit_of
 from annotation.people.consent import NotAgreedError, has_agreed
 from annotation.people.workers import actor_of, locked
 from core import clock
@@ -95,14 +95,15 @@ def lease_seat(round: Round, *, worker: Worker) -> Assignment | None:
     with transaction.atomic():
         # One lease at a time for one person, or two tabs would get two HITs that share a pair.
         worker = locked(worker.pk)
-        held = list(_leased(worker.pk, round.pk))
-        now = clock.now()
-        if running := [one for one in held if one.deadline > now]:
-            return running[0]
+        permit = permit_of(round, worker)
+        held = _leased(worker.pk, round.pk)
+        if permit.has_lease and (running := held.filter(deadline__gt=clock.now()).first()):
+            return running
         _refuse_without_consent(worker, round)
-        if held:
-            _expire(_overdue(_leased(worker.pk, round.pk)))
-        if not admit(round, worker):
+        if permit.has_lease:
+            _expire(_overdue(held))
+            permit = permit_of(round, worker)
+        if not admit(round, worker, permit):
             return None
         found = _lease_in(round, worker)
         # The clock ends overdue leases too; a worker who waits for a seat need not wait for it.

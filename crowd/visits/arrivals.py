@@ -16,7 +16,7 @@ from annotation.judging.links import Trouble
 from annotation.models import Assignment, ConsentSheet, Decision, Worker
 from annotation.money.budget import CeilingError
 from annotation.money.payments import owe
-from annotation.people.admission import is_excluded, is_paused, waits_for_decision
+from annotation.people.admission import permit_of
 from annotation.people.consent import give_consent
 from annotation.people.workers import actor_of, locked
 from annotation.work.leases import lease_for_visitor, move
@@ -128,13 +128,14 @@ def purge_strangers() -> int:
 
 def refuse_shut_out(worker: Worker, round: Round) -> None:
     """Raise Trouble for a worker who is excluded, paused in the round, or whose last work all waits for a person."""
-    if is_excluded(worker):
+    permit = permit_of(round, worker)
+    if permit.excluded:
         raise Trouble("We have no work for you", f"You can no longer work in our rounds. {RETURN_IT}", status=403)
-    if is_paused(round, worker):
+    if permit.paused:
         raise Trouble(
             "You are paused in this round", f"We give you no more of its HITs for now. {RETURN_IT}", status=403
         )
-    if waits_for_decision(worker):
+    if permit.waits:
         raise Trouble("Your last HITs are being checked", f"{BEING_CHECKED} {RETURN_IT}", status=403)
 
 
