@@ -1,17 +1,21 @@
 """Consent: the sheet that people read before they take part, its versions, and who agreed to which."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from hashlib import sha256
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet, Subquery
+from django.db.models.functions import JSONObject
 from django.template.loader import render_to_string
 from django.utils import translation
 
 from annotation.models import Consent, ConsentSheet, ConsentWords, Worker
-from annotation.people.guides import Guide, check_guide, guide_of
+from annotation.people.guides import Guide, check_guide, guide_of, latest_version
 from annotation.people.workers import actor_of, locked
 from core import clock
+from core.database.fixed_queries import FixedQuery
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.text import trimmed
@@ -32,8 +36,12 @@ SHEET_WORDS = {
 
 def words_of(round: Round | None) -> dict[str, str]:
     """Return the texts of SHEET_WORDS: those written for the round, else those of the server's settings."""
-    written = round.consent_words.last() if round and round.pk else None
-    return {name: getattr(written, name) if written else getattr(settings, name.upper()) for name in SHEET_WORDS}
+    written = latest_version(round) if round else None
+    return _texts(vars(written) if written else None)
+
+
+def _texts(written: dict[str, str] | None) -> dict[str, str]:
+    return {name: written[name] if written else getattr(settings, name.upper()) for name in SHEET_WORDS}
 
 
 def write_words(round: Round, *, actor: str, guide: Guide | None = None, **words: str) -> None:
@@ -86,15 +94,21 @@ def sheet_text(words: dict[str, str], language: str = "") -> str:
 def current_sheet(round: Round | None = None) -> ConsentSheet:
     """Return the round's current sheet; a new version where its template or one of SHEET_WORDS has changed."""
     text = sheet_text(words_of(round), round.language if round else "")
-    sheet, _ = ConsentSheet.objects.get_or_create(digest=sha256(text.encode()).hexdigest(), defaults={"text": text})
-    return sheet
+    return ConsentSheet.objects.get_or_create(digest=_digest(text), defaults={"text": text})[0]
 
 
-def has_agreed(worker: Worker, round: Round | None = None) -> bool:
-    """Whether the worker has agreed to the sheet of this round: to the current version of it, and to no other one in
-    this round since. Who comes from another round with the same sheet has; what was agreed to before the worker was
-    forgotten does not count."""
-    return _agrees(worker, round, current_sheet(round))
+def has_agreed(worker: Worker, round: Round | None = None, sheet: ConsentSheet | None = None) -> bool:
+    """Whether the worker has agreed to the sheet of this round: to the current version of it, or to ``sheet``, and to
+    no other one in this round since. Who comes from another round with the same sheet has; what was agreed to before
+    the worker was forgotten does not count."""
+    rows = _consents(worker.pk, round.pk if round else 0)
+    since = worker.forgotten_at
+    agreed = [(where, digest) for where, digest, at, _ in rows if since is None or at > since]
+    if not agreed:
+        return False
+    text = sheet.text if sheet else sheet_text(_texts(rows[0][-1]), round.language if round else "")
+    here = [digest for where, digest in agreed if round and where == round.pk]
+    return _digest(text) in (here[-1:] or [digest for _, digest in agreed])
 
 
 def give_consent(worker: Worker, round: Round | None = None, *, sheet: ConsentSheet | None = None) -> bool:
@@ -104,7 +118,7 @@ def give_consent(worker: Worker, round: Round | None = None, *, sheet: ConsentSh
     now = clock.now()
     with transaction.atomic():
         locked(worker.pk)  # a form that was sent twice is one consent
-        if _agrees(worker, round, sheet):
+        if has_agreed(worker, round, sheet):
             return False
         Consent.objects.create(worker=worker, round=round, sheet=sheet, at=now)
         Worker.objects.filter(pk=worker.pk).update(consented_at=now)
@@ -113,14 +127,16 @@ def give_consent(worker: Worker, round: Round | None = None, *, sheet: ConsentSh
     return True
 
 
-def _agrees(worker: Worker, round: Round | None, sheet: ConsentSheet) -> bool:
-    """Compare with what they agreed to last in the round, or else with all that they agreed to elsewhere."""
-    consents = Consent.objects.filter(worker=worker)
-    if worker.forgotten_at:
-        consents = consents.filter(at__gt=worker.forgotten_at)
-    agreed = list(consents.values_list("round", "sheet"))
-    here = [version for where, version in agreed if round and where == round.pk]
-    return sheet.pk == here[-1] if here else any(version == sheet.pk for _, version in agreed)
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
+
+
+@FixedQuery
+def _consents(worker: int, round: int) -> QuerySet[Consent, tuple[int | None, str, datetime, dict[str, str] | None]]:
+    """Return what the worker has agreed to, each with the texts that are written for the round now."""
+    written = ConsentWords.objects.filter(round=round).order_by("-pk")
+    texts = written.values(texts=JSONObject(**{name: name for name in SHEET_WORDS}))
+    return Consent.objects.filter(worker=worker).values_list("round", "sheet__digest", "at", Subquery(texts[:1]))
 
 
 def _linked(given: str) -> dict[str, str]:

@@ -8,9 +8,11 @@ from functools import lru_cache
 from typing import Any
 
 from django.core import signing
+from django.db.models import QuerySet
 from django.urls import reverse
 
-from core import clock
+from annotation.models import ConsentWords
+from core.database.fixed_queries import FixedQuery
 from core.errors import CounterpartError
 from core.text import check_words
 from corpus.models import Image
@@ -34,9 +36,20 @@ class Guide:
     examples: list[dict[str, Any]] = field(default_factory=list)
 
 
+def latest_version(round: Round, *, at: datetime | None = None) -> ConsentWords | None:
+    """Return what the round says of its own now, or ``at`` a time; None where nothing was written for it."""
+    versions = _versions(round.pk) if round.pk else []
+    return next((one for one in versions if at is None or one.at <= at), None)
+
+
+@FixedQuery
+def _versions(round: int) -> QuerySet[ConsentWords]:
+    return ConsentWords.objects.filter(round=round).order_by("-pk")
+
+
 def guide_of(round: Round) -> Guide:
     """Return the guide of the round as it is now."""
-    written = round.consent_words.last() if round.pk else None
+    written = latest_version(round)
     return Guide(written.levels, written.examples) if written else Guide()
 
 
@@ -48,9 +61,9 @@ def has_guide(task: TaskType) -> bool:
 def guided_task(round: Round, *, at: datetime | None = None) -> TaskType:
     """Return the question as the round puts it now, or as it put it ``at`` a time."""
     task = task_type_of(round)
-    if round.pk is None or not has_guide(task):
+    if not has_guide(task):
         return task
-    written = round.consent_words.filter(at__lte=at or clock.now()).last()
+    written = latest_version(round, at=at)
     if written is None or not (written.levels or written.examples):
         return task
     token = signing.Signer(salt=EXAMPLE_SALT).sign_object(written.pk)

@@ -53,6 +53,16 @@ def test_a_worker_agrees_to_each_version_once(db, settings):
     assert [event.data["sheet"] for event in Event.objects.filter(verb="consented").order_by("pk")] == agreed
 
 
+def test_one_query_says_whether_a_worker_agreed_to_what_the_round_says_now(db, django_assert_num_queries):
+    made, worker = make_round(), make_worker()
+    assert has_agreed(worker, made)
+    write_words(made, actor="robin", researchers="Mina", payment_terms="", contact="")
+    with django_assert_num_queries(1):
+        assert not has_agreed(worker, made)
+    assert give_consent(worker, made)
+    assert has_agreed(worker, made)
+
+
 def test_a_form_with_an_older_version_is_shown_the_current_one(join, settings, stranger):
     form = agreement()
     change_terms(settings)

@@ -116,7 +116,7 @@ def test_a_long_history_takes_no_more_queries(stranger, made, assignment, django
         other = make_round(made.pool.collection, name=f"more-{Round.objects.count()}")
         done = leased(other, worker=assignment.worker)
         Assignment.objects.filter(pk=done.pk).update(state="accepted", receipt="r", submitted_at=timezone.now())
-    with django_assert_max_num_queries(17):
+    with django_assert_max_num_queries(16):
         assert stranger.get(home_of(assignment.worker, made)).status_code == 200
 
 

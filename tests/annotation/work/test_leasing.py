@@ -152,7 +152,7 @@ def test_who_comes_back_after_the_deadline_leases_again(db):
 def test_leasing_takes_as_many_queries_however_long_the_round(db, django_assert_num_queries, hits):
     made, worker = make_round(hits=hits), make_worker()
     mark_submitted(lease_seat(made, worker=worker), active_seconds=60)
-    with django_assert_num_queries(16):
+    with django_assert_num_queries(11):
         lease_seat(made, worker=worker)
 
 
