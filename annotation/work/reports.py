@@ -60,9 +60,3 @@ def _store(assignment: Assignment, item: Item, *, problem: str, note: str) -> bo
     if is_new:
         record("reported", report, actor=actor_of(assignment.worker), problem=report.problem)
     return is_new
-
-
-def reported_problems(assignment: Assignment) -> dict[int, str]:
-    """Return what the worker has reported of the pairs of the assignment's HIT, in words, by item."""
-    theirs = Report.objects.filter(item__hit=assignment.hit_id, worker=assignment.worker_id)
-    return {item: Report.Problem(problem).label for item, problem in theirs.values_list("item", "problem")}

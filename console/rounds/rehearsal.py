@@ -170,7 +170,7 @@ def _sheet(
         reasons=round.reasons,
         problem=problem,
         pictures=f"{reverse('round_rehearse', args=[round.name])}pictures/",
-        reported={} if task_type_of(round).has_picture else None,
+        can_skip=task_type_of(round).has_picture,
     )
     context = {"round": round, "address": request.path, "can_report": task_type_of(round).has_picture, **shown}
     return render(request, "console/rounds/rehearse.html", context, status=422 if problem else 200)
