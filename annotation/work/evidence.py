@@ -2,15 +2,16 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from numpy.typing import NDArray
 
 from annotation.models import Assignment, Norm
-from annotation.work.answers import NO_PICTURE, places_of
+from annotation.work.answers import NO_PICTURE, places_among
 from annotation.work.judgments import answers_from, answers_on
 from annotation.work.signals import (
     Evidence,
@@ -40,6 +41,8 @@ OTHERS = 2  # votes of others for either side beyond which more of them change n
 TAUGHT = 8  # answer sets of a norm that are needed for each set whose agreement is compared with it
 AT_ONCE = 100  # pairs in one query
 
+MEASURED = ("answer_sets", "pace", "shares", "annotators", "weights")
+
 Pair = tuple[int, int]  # keys of the image and the caption
 
 
@@ -51,21 +54,32 @@ class Vote(NamedTuple):
     level: int
 
 
-def evidence_of(assignment: Assignment) -> list[Evidence]:
-    """Return what the signals find in a submitted answer set; nothing of written answers."""
+class ItemAnswer(NamedTuple):
+    """An assignment's answer to one item (by key): its ``level``, None where it has no judgment; ``seconds``, if known;
+    ``reported``: its worker has reported the pair. ``polarity`` is that of a control that judges work, else None."""
+
+    item: int
+    polarity: str | None
+    level: int | None
+    seconds: int | None
+    reported: bool
+
+
+def evidence_of(assignment: Assignment, answers: Sequence[ItemAnswer]) -> list[Evidence]:
+    """Return what the signals find in the answers to all items of a submitted assignment; nothing of written ones."""
     round = assignment.hit.round
     task = task_type_of(round)
-    rows = list(answers_from([assignment]).values_list("item", "level", "seconds"))
-    if task.writes or not rows:
+    levels = {one.item: one.level for one in answers if one.level is not None}
+    if task.writes or not levels:
         return []
     norm = norm_of(round)
     earlier = _earlier_of(assignment)
-    levels = {item: level for item, level, _ in rows}
+    seconds = [one.seconds for one in answers if one.level is not None]
     again = {item: level for item, _, level in assignment.repeats if level != NO_PICTURE}
-    evidence = _of_time(assignment, [*(seconds for _, _, seconds in rows), *(None for _ in again)], norm, earlier)
+    evidence = _of_time(assignment, [*seconds, *(None for _ in again)], norm, earlier)
     if task.group == 1:  # the pairs of one picture are shown together, so their order has a meaning
         all_of_them = levels | again
-        shown = [item for _, item in sorted(places_of(assignment).items())]
+        shown = places_among(assignment, [*(one.item for one in answers), *again]).values()
         evidence.append(in_a_pattern([all_of_them[item] for item in shown if item in all_of_them]))
     if again:
         evidence.append(_of_repeats([assignment, *earlier]))
@@ -79,11 +93,19 @@ def evidence_of(assignment: Assignment) -> list[Evidence]:
 
 def norm_of(round: Round) -> Norm | None:
     """Return what is usual in the round, measured again as its accepted work grows; None while it is too little."""
-    filled = Seat.objects.filter(round=round, state=Seat.State.FILLED).count()
-    norm = Norm.objects.filter(round=round).first()
+    ((filled, *measured),) = _measured(round.pk)
+    norm = Norm(round=round, **dict(zip(MEASURED, measured, strict=True))) if measured[0] else None
     if norm and filled < min(2 * norm.answer_sets, norm.answer_sets + STALE):
         return norm
     return _measure(round, filled) if filled >= FEWEST_SETS else None
+
+
+@FixedQuery
+def _measured(round: int) -> QuerySet[Round, tuple[Any, ...]]:
+    """Return the number of filled seats, and the columns MEASURED of the norm."""
+    filled = Seat.objects.filter(round=round, state=Seat.State.FILLED).order_by().values("round")
+    filled = Subquery(filled.annotate(n=Count("pk")).values("n"))
+    return Round.objects.filter(pk=round).values_list(Coalesce(filled, 0), *(f"norm__{name}" for name in MEASURED))
 
 
 def _of_time(
@@ -144,14 +166,14 @@ def _measure(round: Round, filled: int) -> Norm:
     by_people = [] if round.rehearsal else [one for one in sets if one.active_seconds and not one.worker.simulated]
     times = [(one.active_seconds or 0) / pairs[one.pk] for one in by_people if pairs[one.pk]]
     pace = Pace.of(times) if len(times) >= FEWEST_SETS else None
-    measured = {
+    values = {
         "answer_sets": filled,
         "pace": [pace.median, pace.spread] if pace else None,
         # One answer more at each level, so that none is impossible.
         "shares": [(levels[level] + 1) / (levels.total() + 4) for level in range(1, 5)],
         **_expectation(round, [one.pk for one in sets]),
     }
-    norm, _ = Norm.objects.update_or_create(round=round, defaults=measured)
+    norm, _ = Norm.objects.update_or_create(round=round, defaults=values)
     return norm
 
 

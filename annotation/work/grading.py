@@ -4,7 +4,7 @@ for a person. Nothing is rejected."""
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, FilteredRelation, OuterRef, Q
@@ -15,7 +15,7 @@ from annotation.money.budget import CeilingError, locked
 from annotation.money.payments import owe_in
 from annotation.work.answers import NO_PICTURE, Answer
 from annotation.work.control_records import Tally, tallies_of
-from annotation.work.evidence import evidence_of
+from annotation.work.evidence import ItemAnswer, evidence_of
 from annotation.work.judgments import answers_in
 from annotation.work.leases import move
 from annotation.work.signals import Evidence
@@ -39,22 +39,15 @@ WAITED = f"No person decided on it for {PATIENCE.days} days, and its controls ar
 SKIPPED_AT_MOST = 6  # one pair in this number may have no vote, as its picture did not load
 
 
-class ItemAnswer(NamedTuple):
-    """An assignment's answer to one item: its ``level``, None where it has no judgment; ``reported``: its worker has
-    reported the pair. ``polarity`` is that of a control that judges work, else None."""
-
-    polarity: str | None
-    level: int | None
-    reported: bool
-
-
 def item_answers_of(answers: Iterable[Answer], items: Mapping[int, Item]) -> list[ItemAnswer]:
     """Return the answers, as grading reads them, of an assignment with ``answers`` to all ``items`` (by key)."""
     judging = {pk: item.control for pk, item in items.items() if item.control and item.control.state != RETIRED}
     return [
         ItemAnswer(
+            answer.item_id,
             judging[answer.item_id].polarity if answer.item_id in judging else None,
             answer.level if answer.level != NO_PICTURE else None,
+            answer.seconds,
             reported=answer.level == NO_PICTURE,
         )
         for answer in answers
@@ -83,7 +76,7 @@ def grade(assignment: Assignment, *, answers: list[ItemAnswer] | None = None) ->
     fails = controls.right < passing * controls.answered
     if fails and passing < 1:
         problem = f"{problem} {TOO_FEW.format(controls=controls, passing=float(passing))}".strip()
-    signals = evidence_of(assignment)
+    signals = evidence_of(assignment, answers)
     if fails or problem or signals or _misses_control(answers):
         flag(assignment, control_failures=failures, problem=problem, signals=signals)
     else:
@@ -205,10 +198,10 @@ def _stored_item_answers(assignment: Assignment) -> list[ItemAnswer]:
     reports = Report.objects.filter(worker=assignment.worker_id, item=OuterRef("pk"))
     items = Item.objects.filter(hit=assignment.hit_id).order_by()
     items = items.annotate(answer=FilteredRelation("judgments", condition=theirs), reported=Exists(reports))
-    rows = items.values_list("control__polarity", "control__state", "answer__level", "reported")
-    return [
-        ItemAnswer(None if state == RETIRED else polarity, level, reported) for polarity, state, level, reported in rows
-    ]
+    rows = items.values_list(
+        "control__state", "pk", "control__polarity", "answer__level", "answer__seconds", "reported"
+    )
+    return [ItemAnswer(item, None if state == RETIRED else polarity, *rest) for state, item, polarity, *rest in rows]
 
 
 def grade_waiting(round: Round | None = None) -> int:

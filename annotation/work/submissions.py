@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 
 from annotation.models import Assignment, Judgment
 from annotation.money.budget import has_room_for_seat
@@ -20,12 +21,14 @@ from annotation.work.answers import (
     places_among,
     put_drafts,
 )
-from annotation.work.grading import ItemAnswer, grade, item_answers_of
+from annotation.work.evidence import ItemAnswer
+from annotation.work.grading import grade, item_answers_of
 from annotation.work.judgments import answers_by
 from annotation.work.leases import claim, move
 from annotation.work.reports import report_missing_pictures
 from annotation.work.retirement import review_controls_of
 from core import clock
+from core.database.fixed_queries import FixedQuery
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.text import counted
@@ -37,8 +40,12 @@ SUSPECTED = Control.State.SUSPECTED
 
 def items_of(assignment: Assignment) -> dict[int, Item]:
     """Return the items of the assignment's HIT by their keys, with their controls."""
-    items = Item.shown.filter(hit=assignment.hit_id).order_by().select_related("control")
-    return {item.pk: item for item in items}
+    return {item.pk: item for item in _items(assignment.hit_id)}
+
+
+@FixedQuery
+def _items(hit: int) -> QuerySet[Item]:
+    return Item.shown.filter(hit=hit).order_by().select_related("control")
 
 
 def submit_answers(

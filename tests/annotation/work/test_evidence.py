@@ -232,7 +232,7 @@ def test_a_wrong_control_asks_for_a_person_and_rejects_nothing(submitted):
     assert Decision.objects.count() == Payment.objects.count() == 0
 
 
-READ_BEFORE = [ItemAnswer(Polarity.POSITIVE, 4, reported=False)]
+READ_BEFORE = [ItemAnswer(1, Polarity.POSITIVE, 4, None, reported=False)]
 
 
 @pytest.mark.parametrize(
