@@ -244,7 +244,7 @@ def read_worker_token(token: str, *, salt: str = WORKER_SALT) -> Home | None:
     """Return the worker in the round; None if one of them is gone. Raises BadSignature, SignatureExpired and
     LinkReplacedError among them."""
     pseudonym, round_id, version = signing.loads(token, salt=salt, max_age=WORKER_LIFE)
-    worker = Worker.objects.filter(pseudonym=pseudonym).first()
+    worker = _worker.first(pseudonym)
     round = _round.first(round_id)
     if worker is None or round is None:
         return None
@@ -260,6 +260,11 @@ def read_assignment_token(token: str, *, salt: str = ASSIGNMENT_SALT) -> Assignm
     if assignment:
         _refuse_replaced(assignment.worker, version)
     return assignment
+
+
+@FixedQuery
+def _worker(pseudonym: str) -> QuerySet[Worker]:
+    return Worker.objects.filter(pseudonym=pseudonym)
 
 
 @FixedQuery

@@ -12,6 +12,7 @@ from annotation.models import Assignment, Payment, Worker
 from annotation.money.budget import check_may_give, check_owed, locked
 from annotation.platforms import want_call
 from core import clock
+from core.database.fixed_queries import FixedQuery
 from core.errors import CounterpartError
 from core.events import record
 from core.parameters import OFF_PAGE, POSITIONAL, Option, Parameters
@@ -102,7 +103,7 @@ def withdraw(assignment: Assignment, *, actor: str) -> bool:
     """
     with transaction.atomic():
         locked(assignment.hit.round)
-        payment = _reward_of(assignment)
+        payment = _reward_of.first(assignment.pk)
         if payment is None or payment.state == Payment.State.WITHDRAWN:
             return False
         owed = Payment.objects.filter(pk=payment.pk, state=Payment.State.OWED)
@@ -163,7 +164,7 @@ def order_payment(payment: Payment) -> None:
 
 def _owe(assignment: Assignment, round: Round, *, has_gone: bool = False) -> tuple[Payment, bool]:
     """Return the assignment's reward, and whether it is owed only now."""
-    payment = _reward_of(assignment) or Payment(assignment=assignment, round=round)
+    payment = _reward_of.first(assignment.pk) or Payment(assignment=assignment, round=round)
     if payment.pk and payment.state != Payment.State.WITHDRAWN:
         return payment, False
     payment.amount = cents(round.reward)
@@ -198,8 +199,9 @@ def _check_reachable(assignment: Assignment, round: Round) -> None:
         raise CounterpartError(f"The worker of {assignment} was forgotten, so no bonus can be sent to them.")
 
 
-def _reward_of(assignment: Assignment) -> Payment | None:
-    return Payment.objects.filter(assignment=assignment, kind=Payment.Kind.REWARD).first()
+@FixedQuery
+def _reward_of(assignment: int) -> QuerySet[Payment]:
+    return Payment.objects.filter(assignment=assignment, kind=Payment.Kind.REWARD)
 
 
 def _compensations(assignment: Assignment) -> QuerySet[Payment]:

@@ -5,11 +5,12 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from django.db import IntegrityError, transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 
 from annotation.models import Exclusion, Pause, Worker, WorkerIdentity
 from annotation.platforms import want_call
 from core import clock
+from core.database.fixed_queries import FixedQuery
 from core.errors import CounterpartError
 from core.events import record
 from core.text import check_words
@@ -55,7 +56,13 @@ def renew_links(worker: Worker, *, by: str) -> None:
 
 def locked(worker_id: int) -> Worker:
     """Read the worker and make other transactions about them wait; to be called inside a transaction."""
-    return Worker.objects.select_for_update(no_key=True).get(pk=worker_id)
+    (worker,) = _locked(worker_id)
+    return worker
+
+
+@FixedQuery
+def _locked(worker: int) -> QuerySet[Worker]:
+    return Worker.objects.select_for_update(no_key=True).filter(pk=worker)
 
 
 def exclude(worker: Worker, *, reason: str, by: str) -> Exclusion:

@@ -71,6 +71,7 @@ def places_of(assignment: Assignment) -> Places:
     return places_among(assignment, items_in(assignment.hit_id))
 
 
+@FixedQuery
 def items_in(hit: int) -> QuerySet[Item, int]:
     """Return the keys of a HIT's items."""
     return Item.shown.filter(hit=hit).order_by().values_list("pk", flat=True)
@@ -285,7 +286,7 @@ def own_places(assignment: Assignment, items: Sequence[int], places: Places | No
     locked until the transaction ends, so that no draft comes after the submission that it is part of.
 
     ``places`` are those of the assignment, where they have been read."""
-    current = Assignment.objects.select_for_update().get(pk=assignment.pk)
+    (current,) = _locked(assignment.pk)
     if current.is_claim and current.submitted_at:
         raise SeatLostError("The platform has this HIT already; nothing more is saved for it.")
     if current.is_claim and current.receipt:
@@ -295,6 +296,11 @@ def own_places(assignment: Assignment, items: Sequence[int], places: Places | No
     place_of = {item: place for place, item in (places or places_of(assignment)).items()}
     _refuse_foreign(items, place_of)
     return place_of
+
+
+@FixedQuery
+def _locked(assignment: int) -> QuerySet[Assignment]:
+    return Assignment.objects.select_for_update().filter(pk=assignment)
 
 
 def _refuse_foreign(items: Sequence[int], place_of: Mapping[int, int]) -> None:

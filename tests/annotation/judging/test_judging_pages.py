@@ -10,7 +10,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.judging.links import MAX_BODY
-from annotation.models import Assignment, Draft, Judgment, Worker
+from annotation.models import Assignment, Draft, Judgment, Payment, Worker
+from annotation.people.consent import has_agreed
 from annotation.people.workers import exclude
 from annotation.work.answers import Answer, places_of, save_drafts
 from annotation.work.leases import expire_leases, lease_seat
@@ -19,9 +20,9 @@ from crowd.posting.publication import close_round
 from crowd.visits.intake import take_in
 from hits.models import Round
 from hits.task_types.levels import LEVELS
-from tests.annotation.answering import address, home_of, leased, lost, right_answers, shown, submit
+from tests.annotation.answering import address, as_form, home_of, leased, lost, right_answers, shown, submit
 from tests.crowd.framing import claimed, confirm
-from tests.factories import make_round
+from tests.factories import make_round, make_worker
 
 
 def test_every_pair_is_on_the_page_in_its_place(stranger, assignment):
@@ -256,3 +257,21 @@ def test_on_a_platform_the_drafts_carry_them_to_the_judgments(db, platform):
     confirm(claim)
     take_in(claim.pk)
     assert set(Judgment.objects.values_list("seconds", flat=True)) == {3}
+
+
+def test_a_whole_hit_takes_few_queries(
+    stranger, full, settings, django_assert_max_num_queries, django_capture_on_commit_callbacks
+):
+    settings.LEAST_SECONDS_A_PAIR = 0
+    worker = make_worker()
+    assert has_agreed(worker, full)  # SQLite is asked once whether it knows JSON
+    home = home_of(worker, full)
+    with django_assert_max_num_queries(16):
+        assert stranger.post(f"{home}take/").status_code == 200
+    taken = Assignment.objects.get()
+    fields = as_form(taken, right_answers(taken)) | {"active_seconds": "60"}
+    with django_assert_max_num_queries(21), django_capture_on_commit_callbacks(execute=True):
+        receipt = stranger.post(address("task", taken), fields).url
+    with django_assert_max_num_queries(4):
+        assert stranger.get(receipt).status_code == 200
+    assert Payment.objects.count() == 1
