@@ -1,13 +1,17 @@
-"""Shared by the benchmarks: a fresh database, a stopwatch, a collection, random top lists and photographs."""
+"""Shared by the benchmarks: a fresh database, commands, a stopwatch, a collection, random top lists and photographs."""
 
+import ctypes
+import gc
+import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from io import BytesIO
+from io import BytesIO, StringIO
 from multiprocessing import get_context
 from pathlib import Path
+from threading import Event, Thread
 from time import perf_counter
 from typing import Any
 
@@ -54,6 +58,20 @@ def _with_database(function: Callable[..., Any], arguments: tuple[Any, ...]) -> 
         return function(*arguments)
 
 
+def printed_by(command: str, *arguments: object) -> str:
+    """Run a command of the site, without a bar, and return what it prints."""
+    from django.core.management import call_command
+
+    out = StringIO()
+    call_command(command, *map(str, arguments), verbosity=0, stdout=out, stderr=StringIO())
+    return out.getvalue()
+
+
+def figures_of(command: str, *arguments: object) -> Any:
+    """Return the figures that a command prints with ``--json``."""
+    return json.loads(printed_by(command, *arguments, "--json"))
+
+
 class Stopwatch:
     """Measures named steps and prints their seconds as they end; a repeated step adds up."""
 
@@ -67,6 +85,32 @@ class Stopwatch:
         took = perf_counter() - begun
         self.seconds[name] = self.seconds.get(name, 0) + took
         print(f"{took:8.2f} s  {name}", flush=True)
+
+
+def measured(act: Callable[[], Any]) -> tuple[Any, float, float]:
+    """Return the result, the seconds, and the MB by which the process's memory rose at most."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)  # what was freed before must not hide what is taken now
+    done = Event()
+    peak = [0]
+    start = _resident()
+
+    def watch() -> None:
+        while not done.wait(0.005):
+            peak[0] = max(peak[0], _resident())
+
+    watcher = Thread(target=watch)
+    watcher.start()
+    began = perf_counter()
+    result = act()
+    seconds = perf_counter() - began
+    done.set()
+    watcher.join()
+    return result, seconds, max(0, peak[0] - start) / 2**20
+
+
+def _resident() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def peak_mb() -> float:

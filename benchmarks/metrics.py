@@ -8,20 +8,16 @@ is timed with ranx, pytrec_eval and ir_measures instead (benchmarks.metric_peers
 """
 
 import argparse
-import ctypes
-import gc
 import os
-from collections.abc import Callable
 from statistics import median
 from sys import getsizeof
-from threading import Event, Thread
-from time import perf_counter
 
 os.environ["TQDM_DISABLE"] = "1"  # the package draws bars, whatever the options
 
 import numpy as np
 from eccv_caption import Metrics
 
+from benchmarks.fixtures import measured
 from counterpart_metrics import Qrels, Rankings, positives, score
 
 RECALLS = ["coco_1k_recalls", "coco_5k_recalls", "cxc_recalls", "eccv_recalls"]
@@ -135,33 +131,6 @@ def difference(ours: dict, theirs: dict) -> float:
         for metric, both in metrics.items()
         for direction, value in both.items()
     )
-
-
-def measured(act: Callable) -> tuple:
-    """Return the result, the seconds, and the MB by which the process's memory rose at most."""
-    gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)  # what was freed before must not hide what is taken now
-    done = Event()
-    peak = [0]
-    start = resident()
-
-    def watch() -> None:
-        while not done.wait(0.005):
-            peak[0] = max(peak[0], resident())
-
-    watcher = Thread(target=watch)
-    watcher.start()
-    began = perf_counter()
-    result = act()
-    seconds = perf_counter() - began
-    done.set()
-    watcher.join()
-    return result, seconds, max(0, peak[0] - start) / 2**20
-
-
-def resident() -> int:
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 if __name__ == "__main__":

@@ -12,10 +12,9 @@ them. USearch needs hours for large: choose with --peers. With --write the table
 import argparse
 import os
 from collections.abc import Callable, Iterable
+from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
 from statistics import median
-from threading import Event, Thread
 from time import perf_counter
 
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before any library starts its threads
@@ -25,6 +24,7 @@ import numpy as np
 import torch
 
 from benchmarks.doc_tables import write_tables
+from benchmarks.fixtures import measured
 from counterpart_topk import bidirectional_topk
 
 K, TILE = 25, 4_096
@@ -173,9 +173,9 @@ def sizes(options: argparse.Namespace) -> None:
     lines = [f"| images × captions, D | {' | '.join(contenders)} |", f"|---|{'---|' * len(contenders)}"]
     for dimensions in options.dimensions:
         sides = like_clip(n, m, dimensions)
-        megabytes, precision = memory_of(ours, sides)
+        found, _, megabytes = measured(partial(ours, *sides))
         title = f"{n:,} x {m:,}, D = {dimensions:,}"
-        print(f"{title}: {precision} first pass, {megabytes:.0f} MB beyond the inputs", flush=True)
+        print(f"{title}: {found.precision} first pass, {megabytes:.0f} MB beyond the inputs", flush=True)
         seconds = compare(title, sides, options.repeats, contenders)
         cells = [_cell(taken, seconds["ours"]) for taken in seconds.values()]
         lines.append(f"| {title.replace('x', '×').replace('D = ', '')} | {' | '.join(cells)} |")
@@ -190,28 +190,6 @@ def _cell(seconds: list[float], ours_s: list[float]) -> str:
         return f"{median(seconds):.2f}"
     ratio = median(theirs / mine for theirs, mine in zip(seconds, ours_s, strict=True))
     return f"{median(seconds):.2f} ({ratio:.2g})"
-
-
-def memory_of(search: Callable, sides: Arrays) -> tuple[float, str]:
-    """Return the peak megabytes during the search, minus those before, and the precision of its first pass."""
-    ended = Event()
-    most = [0]
-    before = _resident()
-
-    def watch() -> None:
-        while not ended.wait(0.005):
-            most[0] = max(most[0], _resident())
-
-    watcher = Thread(target=watch)
-    watcher.start()
-    precision = search(*sides).precision
-    ended.set()
-    watcher.join()
-    return (most[0] - before) / 2**20, precision
-
-
-def _resident() -> int:
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def hard(options: argparse.Namespace) -> None:
