@@ -5,6 +5,7 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from console.api.site_api import api
+from console.urls import redirects
 
 urlpatterns = [
     path("admin/password_change/", RedirectView.as_view(pattern_name="password")),  # which records it
@@ -13,7 +14,7 @@ urlpatterns = [
     path("judge/", include("annotation.judging.urls")),
     path("api/v1/", api.urls),
     path("", include("console.urls")),
-    path("", include("console.old_addresses")),
+    *redirects,
     path("", include("demo.urls")),
 ]
 handler500 = "core.web.middleware.server_error"

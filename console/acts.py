@@ -24,7 +24,7 @@ from django.contrib.auth.models import User
 from django.db.models import Model
 from django.http import HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from console.permissions import Guard, StaffRequest
@@ -68,10 +68,10 @@ Outcome = str | Job | Landing
 
 @dataclass(frozen=True, kw_only=True)
 class Act:
-    """An act, its address and its words.
+    """An act and its words.
 
     Attributes:
-        name: URL name.
+        name: URL name, that of the function.
         find: returns what the address names: a thing, or a tuple of several. Raises Http404.
         guard: who may.
         perform: does it. Its docstring says what follows from the act, also to the person who is asked.
@@ -88,7 +88,6 @@ class Act:
     """
 
     name: str
-    address: str
     find: Callable[..., Any]
     guard: Guard
     perform: Callable[[Any, Chosen, User], Outcome]
@@ -163,11 +162,12 @@ ACTS: dict[str, Act] = {}
 def act(
     address: str, find: Callable[..., Any], guard: Guard, **words: Any
 ) -> Callable[[Callable[[Any, Any, User], Outcome]], Act]:
-    """Declare an act, with the attributes of Act; the function performs it, and raises CounterpartError where it is
-    refused."""
+    """Declare an act at its address, with the attributes of Act; the function performs it, and raises CounterpartError
+    where it is refused."""
 
     def declare(perform: Callable[[Any, Any, User], Outcome]) -> Act:
-        made = Act(name=perform.__name__, address=address, find=find, guard=guard, perform=perform, **words)
+        made = Act(name=perform.__name__, find=find, guard=guard, perform=perform, **words)
+        takes_uploads(made.uploads)(guard.fills(address, made.name)(made))
         ACTS[made.name] = made
         return made
 
@@ -182,11 +182,6 @@ def acts_of(kind: type[Model] | None, base: str, find: Callable[..., Any], guard
         return act(f"{base}{word}/", find, words.pop("guard", guard), **{"question": question, "menu": kind, **words})
 
     return declare
-
-
-def urlpatterns() -> list[URLPattern]:
-    """Return the addresses of all acts that were declared."""
-    return [path(one.address, takes_uploads(one.uploads)(one.guard.fills(one)), name=one.name) for one in ACTS.values()]
 
 
 def acts_on(thing: Model, user: User) -> list[Act]:

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.db.models import Model, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.urls import path, reverse
+from django.urls import reverse
 
 from annotation.models import Worker
 from console.acts import ACTS
@@ -35,7 +35,7 @@ class Found(NamedTuple):
     is_act: bool = False
 
 
-@members_only.reads
+@members_only.reads("go/")
 def go(request: StaffRequest) -> HttpResponse:
     """Show what ``?q=`` finds; with ``?part`` only the list, for the dialog of palette.js."""
     text = " ".join(request.GET.get("q", "").split())[:100]
@@ -96,6 +96,3 @@ def _items(text: str) -> Iterator[Found]:
             for caption in captions:
                 if image.collection_id == caption.collection_id:
                     yield Found("pair", f"{image.key} {caption.key}", reverse("pair", args=[image.pk, caption.pk]))
-
-
-urlpatterns = [path("go/", go, name="go")]

@@ -1,4 +1,4 @@
-"""Groups of staff, their permissions, and the guards of pages."""
+"""Groups of staff, their permissions, and the guards of pages, which also give each page its address."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -10,11 +10,24 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+from django.urls import URLPattern, path
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from dataset.secret_controls import SecretControls, has_role
 
 View = Callable[..., HttpResponseBase]
+PAGES: list[URLPattern] = []
+"""The addresses of all pages and acts that were declared."""
+
+
+def page(address: str, name: str = "") -> Callable[[View], View]:
+    """Give a view its address, under the name of the function or another one."""
+
+    def declare(view: View) -> View:
+        PAGES.append(path(address, view, name=name or view.__name__))
+        return view
+
+    return declare
 
 
 class StaffRequest(HttpRequest):
@@ -27,7 +40,7 @@ class Guard:
     """Lets in the users who ``may`` use a page. Visitors who are not logged in are sent to the login, others get a 403.
 
     ``reads`` guards a page that is only shown, ``fills`` one with a form that is sent to its own address, ``acts``
-    the view of a button. A page that would reveal secret controls is a 403, too.
+    the view of a button; each takes the address. A page that would reveal secret controls is a 403, too.
     """
 
     def __init__(self, may: Callable[[User], bool]) -> None:
@@ -47,14 +60,14 @@ class Guard:
 
         return guarded
 
-    def reads(self, view: View) -> View:
-        return self(require_safe(view))
+    def reads(self, address: str) -> Callable[[View], View]:
+        return lambda view: page(address)(self(require_safe(view)))
 
-    def fills(self, view: View) -> View:
-        return self(require_http_methods(["GET", "HEAD", "POST"])(view))
+    def fills(self, address: str, name: str = "") -> Callable[[View], View]:
+        return lambda view: page(address, name)(self(require_http_methods(["GET", "HEAD", "POST"])(view)))
 
-    def acts(self, view: View) -> View:
-        return self(require_POST(view))
+    def acts(self, address: str) -> Callable[[View], View]:
+        return lambda view: page(address)(self(require_POST(view)))
 
 
 def _page_of(request: HttpRequest) -> str:

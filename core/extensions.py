@@ -62,25 +62,24 @@ CHANNELS = {
 }
 
 STAFF_PAGES = (
-    "console.annotators.views",
-    "console.api.views",
-    "console.charts.views",
-    "console.collections.urls",
-    "console.events.views",
-    "console.home.views",
-    "console.leaderboard.views",
-    "console.money.money_page",
-    "console.palette",
-    "console.pairs.urls",
-    "console.people.views",
-    "console.review.urls",
-    "console.rounds.urls",
-    "console.tokens.views",
-    "console.upkeep.removals",
-    "console.versions.urls",
-    "console.webhooks.views",
-    "console.workers.views",
-)
+    "console.annotators",
+    "console.api",
+    "console.charts",
+    "console.collections",
+    "console.events",
+    "console.home",
+    "console.leaderboard",
+    "console.money",
+    "console.pairs",
+    "console.people",
+    "console.review",
+    "console.rounds",
+    "console.tokens",
+    "console.upkeep",
+    "console.versions",
+    "console.webhooks",
+    "console.workers",
+)  # every module of each declares its pages and acts
 
 API_CALLS = (
     "console.home.resources",

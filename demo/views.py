@@ -3,6 +3,7 @@
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
+from django.views.decorators.http import require_POST
 
 from console.permissions import StaffRequest, researchers_only
 from console.places import follow
@@ -10,7 +11,8 @@ from core.errors import CounterpartError
 from demo.jobs import start_loading
 
 
-@researchers_only.acts
+@researchers_only
+@require_POST
 def demo_load(request: StaffRequest) -> HttpResponse:
     """Start the job; the page of the job leads home once it is done."""
     try:

@@ -6,7 +6,6 @@ from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.template.loader import render_to_string
-from django.urls import path
 from django.views.decorators.cache import never_cache
 
 from console.acts import Chosen, acts_of
@@ -44,7 +43,7 @@ def annotator_or_404(name: str) -> Annotator:
 annotator_act = acts_of(Annotator, "annotators/<slug:name>/", annotator_or_404, researchers_only)
 
 
-@members_only.reads
+@members_only.reads("annotators/<slug:name>/")
 def annotator(request: HttpRequest, name: str) -> HttpResponse:
     """The lists of one of an annotator's searches: ``?retrieval=``, starting at query ``?from=``."""
     annotator = annotator_or_404(name)
@@ -65,7 +64,7 @@ def annotator(request: HttpRequest, name: str) -> HttpResponse:
     return show(request, "console/annotators/annotator.html", annotator, context)
 
 
-@members_only.reads
+@members_only.reads("annotators/<slug:name>/training/")
 @never_cache
 def training(request: HttpRequest, name: str) -> HttpResponse:
     """An annotator's training; live.js asks for its part of the page, and whether it is still running, as JSON.
@@ -98,7 +97,7 @@ def train(annotator: Annotator, chosen: Chosen, by: User) -> Job:
     return open_training(TrainParameters(**{**chosen, **named}), by=by)
 
 
-@members_only.reads
+@members_only.reads("annotators/<slug:name>/origin/")
 def annotator_origin(request: HttpRequest, name: str) -> HttpResponse:
     """What an annotator is: its kind and settings, and where its weights come from."""
     annotator = annotator_or_404(name)
@@ -118,7 +117,7 @@ def annotator_describe(annotator: Annotator, chosen: Chosen, by: User) -> str:
     return "The source and the licence are saved."
 
 
-@members_only.reads
+@members_only.reads("collections/<slug:name>/annotators/")
 def side_by_side(request: HttpRequest, name: str) -> HttpResponse:
     """Compare all annotators' results for one query: ``?from=image`` or caption, the query's ``?number=``."""
     collection = get_object_or_404(Collection, name=name)
@@ -134,7 +133,7 @@ def side_by_side(request: HttpRequest, name: str) -> HttpResponse:
     return show(request, "console/annotators/side_by_side.html", collection, context)
 
 
-@members_only.reads
+@members_only.reads("pools/<slug:name>/")
 def pool(request: HttpRequest, name: str) -> HttpResponse:
     pool = get_object_or_404(related_pools(), name=name)
     context = {
@@ -160,7 +159,7 @@ def _agreement_lines(agreement: Overlap) -> list[tuple[Annotator, list[tuple[Ann
 
 
 @takes_uploads(2 * LARGEST_UPLOAD)
-@researchers_only.fills
+@researchers_only.fills("add-annotator/")
 def annotator_add(request: StaffRequest) -> HttpResponse:
     """Choose a ``?kind=`` and its options, and upload its weights; a job adds the annotator."""
     kind = request.GET.get("kind", "overlap")
@@ -174,13 +173,3 @@ def annotator_add(request: StaffRequest) -> HttpResponse:
         return follow(start_with_uploads(title, add_annotator.name, params, form.uploads(), by=request.user))
     context = {"form": form, "kind": kind, "kinds": kinds(), "properties": kind_of(kind)}
     return render(request, "console/annotators/annotator_add.html", context, status=422 if form.errors else 200)
-
-
-urlpatterns = [
-    path("collections/<slug:name>/annotators/", side_by_side, name="side_by_side"),
-    path("add-annotator/", annotator_add, name="annotator_add"),
-    path("annotators/<slug:name>/", annotator, name="annotator"),
-    path("annotators/<slug:name>/origin/", annotator_origin, name="annotator_origin"),
-    path("annotators/<slug:name>/training/", training, name="training"),
-    path("pools/<slug:name>/", pool, name="pool"),
-]

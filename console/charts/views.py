@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import path, reverse
+from django.urls import reverse
 
 from console.charts.chart_jobs import start_charts
 from console.charts.plots import CHARTED, OFFERED, Charted, annotators_of, offered, stored_chart
@@ -21,7 +21,7 @@ PLACES = {"round": "round_results", "version": "version_trust", "pool": "pool"}
 """Kind of thing → URL name of the page that shows its charts."""
 
 
-@members_only.reads
+@members_only.reads("rounds/<slug:name>/results/")
 def round_results(request: HttpRequest, name: str) -> HttpResponse:
     """What a round says: how sure its verdicts are, its counts of votes, and its charts; ``?show=`` chooses one."""
     found = round_or_404(name)
@@ -34,14 +34,14 @@ def round_results(request: HttpRequest, name: str) -> HttpResponse:
     return show(request, "console/charts/results.html", found, context)
 
 
-@members_only.reads
+@members_only.reads("charts/<str:kind>/<slug:name>/<slug:subject>/")
 def chart(request: HttpRequest, kind: str, name: str, subject: str) -> HttpResponse:
     """Lead to a chart on the page of its thing."""
     _charted_or_404(kind, name, subject)
     return redirect(_place_of(kind, name, show=subject, annotator=_annotator(request, subject)))
 
 
-@researchers_only.acts
+@researchers_only.acts("charts/<str:kind>/<slug:name>/measure")
 def chart_measure(request: StaffRequest, kind: str, name: str) -> HttpResponse:
     """Start the job that counts charts again, or those of an annotator, and come back."""
     charted: Charted = get_object_or_404(CHARTED.get(kind, CHARTED["pool"].none()), name=name)
@@ -51,7 +51,7 @@ def chart_measure(request: StaffRequest, kind: str, name: str) -> HttpResponse:
     return redirect(_place_of(kind, name, show=subject, annotator=annotator))
 
 
-@members_only.reads
+@members_only.reads("charts/<str:kind>/<slug:name>/<slug:subject>.<str:form>")
 def chart_file(request: HttpRequest, kind: str, name: str, subject: str, form: str) -> HttpResponse:
     """A chart as SVG, PNG or PDF on white ground, or its figures as CSV, as it was made last."""
     charted = _charted_or_404(kind, name, subject)
@@ -86,11 +86,3 @@ def _annotator(request: HttpRequest, subject: str) -> str:
 def _place_of(kind: str, name: str, **chosen: str) -> str:
     query = urlencode({key: value for key, value in chosen.items() if value})
     return f"{reverse(PLACES[kind], args=[name])}?{query}#charts"
-
-
-urlpatterns = [
-    path("rounds/<slug:name>/results/", round_results, name="round_results"),
-    path("charts/<str:kind>/<slug:name>/<slug:subject>/", chart, name="chart"),
-    path("charts/<str:kind>/<slug:name>/measure", chart_measure, name="chart_measure"),
-    path("charts/<str:kind>/<slug:name>/<slug:subject>.<str:form>", chart_file, name="chart_file"),
-]

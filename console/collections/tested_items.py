@@ -51,7 +51,7 @@ class BestLevelsForm(forms.Form):
         return {place: Best(chosen.get(f"best-{place}"), chosen[f"reason-{place}"]) for place in places}
 
 
-@researchers_only.fills
+@researchers_only.fills("tests/<slug:name>/")
 def test_items(request: StaffRequest, name: str) -> HttpResponse:
     """The items of a test, with the level that fits each best and why. Practice shows both; neither is graded."""
     test = get_object_or_404(QualificationTest.objects.select_related("collection"), name=name)

@@ -25,7 +25,7 @@ from console.collections.query_sheets import groups_of
 from console.collections.schemas import BatchLine, counted_collections
 from console.collections.sent_imports import adds_pictures, look_of
 from console.pagination import page_of
-from console.permissions import StaffRequest, members_only, researchers_only
+from console.permissions import StaffRequest, members_only, page, researchers_only
 from console.places import follow, show
 from console.refusals import refusals_as_404, refusals_as_messages, refusals_in
 from console.uploads import LARGEST_UPLOAD, local_upload, start_with_files_of, start_with_uploads
@@ -43,7 +43,7 @@ from mitl.pooling import pool_sample
 SUGGESTED = 60  # query images and query captions
 
 
-@members_only.reads
+@members_only.reads("collections/")
 def collections(request: HttpRequest) -> HttpResponse:
     rows = page_of(request, counted_collections())
     context = {"rows": rows, "things": "collections", "annotators": counted_annotators()}
@@ -57,7 +57,7 @@ def collection_or_404(name: str) -> Collection:
 collection_act = acts_of(None, "collections/<slug:name>/", collection_or_404, researchers_only)
 
 
-@members_only.reads
+@members_only.reads("collections/<slug:name>/")
 def collection(request: HttpRequest, name: str) -> HttpResponse:
     """The pictures of a collection with their captions; those with the words ``?q=`` in one."""
     collection = get_object_or_404(counted_collections(), name=name)
@@ -77,7 +77,7 @@ def collection(request: HttpRequest, name: str) -> HttpResponse:
     return show(request, "console/collections/collection.html", collection, context)
 
 
-@members_only.reads
+@members_only.reads("collections/<slug:name>/ids/<slug:what>/")
 def collection_ids(request: HttpRequest, name: str, what: str) -> StreamingHttpResponse:
     """Send the ids of the images or captions, with what they name, as a table."""
     collection = collection_or_404(name)
@@ -90,7 +90,7 @@ def collection_ids(request: HttpRequest, name: str, what: str) -> StreamingHttpR
 
 
 @takes_uploads(2 * LARGEST_UPLOAD)
-@researchers_only.fills
+@researchers_only.fills("import/")
 def collection_import(request: StaffRequest) -> HttpResponse:
     """Upload captions, pictures or both, into a new collection or the one that ``?into=`` names; a job looks at them,
     or at once imports pictures of an existing collection."""
@@ -108,7 +108,7 @@ def collection_import(request: StaffRequest) -> HttpResponse:
     return render(request, "console/collections/import.html", context, status=422 if form.errors else 200)
 
 
-@researchers_only.fills
+@researchers_only.fills("import/<uuid:job_id>/")
 def import_look(request: StaffRequest, job_id: UUID) -> HttpResponse:
     """What a job found in a person's files: they import it, or look again with other parameters."""
     job, found = look_of(job_id, request.user)
@@ -130,7 +130,7 @@ def _act_on(params: dict[str, Any], *, direct: bool) -> tuple[str, str]:
     return f"{'Import' if direct else 'Look at files for'} {params['collection']}", act.name
 
 
-@members_only.reads
+@members_only.reads("collections/<slug:name>/matches/")
 def matches(request: HttpRequest, name: str) -> HttpResponse:
     """The sources of a collection's matches, and what imports brought."""
     collection = collection_or_404(name)
@@ -157,7 +157,7 @@ def matches_import(collection: Collection, chosen: Chosen, by: User) -> Job:
     return start_with_uploads(title, upload_jobs.import_matches.name, params, file, by=by)
 
 
-@members_only.reads
+@members_only.reads("collections/<slug:name>/samples/")
 def samples(request: HttpRequest, name: str) -> HttpResponse:
     """The samples of queries and the qualification tests of a collection."""
     collection = collection_or_404(name)
@@ -210,7 +210,7 @@ def _suggested(collection: Collection) -> dict[str, int]:
     }
 
 
-@researchers_only.acts
+@researchers_only.acts("samples/<slug:name>/captions/")
 def sample_captions(request: StaffRequest, name: str) -> HttpResponse:
     """Go on to packing a round in which workers write captions for the images of a sample."""
     sample = get_object_or_404(Sample.objects.select_related("collection"), name=name)
@@ -220,7 +220,7 @@ def sample_captions(request: StaffRequest, name: str) -> HttpResponse:
     return redirect("samples", sample.collection.name)
 
 
-@members_only.reads
+@members_only.reads("pictures/<int:image_id>/")
 @cache_control(private=True, max_age=86_400)
 def picture(request: HttpRequest, image_id: int) -> FileResponse:
     """A thumbnail with ``?size=``; else the stored file, or a copy as JPEG of one that browsers do not show."""
@@ -244,6 +244,7 @@ def _jpeg(image: Image, size: int = LARGEST) -> FileResponse:
         return FileResponse(thumbnail(image, size).open("rb"), content_type="image/jpeg")
 
 
+@page("pictures/signed/<token>/")
 @require_safe
 def signed_picture(request: HttpRequest, token: str) -> FileResponse:
     """Send a picture for a signed link, without its metadata: these may reveal places and people."""
@@ -254,10 +255,18 @@ def signed_picture(request: HttpRequest, token: str) -> FileResponse:
     return response
 
 
-@members_only.reads
-def query(request: HttpRequest, kind: type[Image] | type[Caption], pk: int) -> HttpResponse:
-    """An image or a caption as a query, with what does and does not match it."""
-    query: Any = get_object_or_404(kind._default_manager.select_related("collection"), pk=pk)
+@members_only.reads("images/<int:pk>/")
+def image(request: HttpRequest, pk: int) -> HttpResponse:
+    return _query(request, get_object_or_404(Image.objects.select_related("collection"), pk=pk))
+
+
+@members_only.reads("captions/<int:pk>/")
+def caption(request: HttpRequest, pk: int) -> HttpResponse:
+    return _query(request, get_object_or_404(Caption.objects.select_related("collection"), pk=pk))
+
+
+def _query(request: HttpRequest, query: Image | Caption) -> HttpResponse:
+    """Show an image or a caption as a query, with what does and does not match it."""
     refuse_secret_pairs(query.collection, request.user)
-    context = {"query": query, "image": query if kind is Image else None, "groups": groups_of(query)}
+    context = {"query": query, "image": query if isinstance(query, Image) else None, "groups": groups_of(query)}
     return render(request, "console/collections/query.html", context)

@@ -3,7 +3,6 @@
 from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.urls import path
 
 from console.events.event_subjects import describe_events, events_of
 from console.pagination import page_of
@@ -15,7 +14,7 @@ from hits.models import Round
 NEWEST_JOBS = 6
 
 
-@members_only.reads
+@members_only.reads("activity/")
 def activity(request: StaffRequest) -> HttpResponse:
     """The newest jobs, and the events, newest first. ``?subject=`` narrows these to one row's, ``?by=`` to a person's,
     ``?round=`` to those of a round; ``?of=jobs`` lists all jobs instead."""
@@ -42,8 +41,3 @@ def activity(request: StaffRequest) -> HttpResponse:
         "rounds": Round.objects.values_list("name", flat=True),
     }
     return render(request, "console/events/activity.html", context)
-
-
-urlpatterns = [
-    path("activity/", activity, name="activity"),
-]

@@ -8,7 +8,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
-from django.urls import path
 from django.views.decorators.cache import never_cache
 
 from console.home.cards import OPEN, newest_result, round_cards
@@ -24,7 +23,7 @@ from core.work.jobs import LIVE, STALE_AFTER, cancel, stale_jobs
 from corpus.models import Collection
 
 
-@members_only.reads
+@members_only.reads("")
 def home(request: StaffRequest) -> HttpResponse:
     """The needs of the user, the newest result and the open rounds; an introduction on an empty site."""
     context: dict[str, Any] = {
@@ -37,7 +36,7 @@ def home(request: StaffRequest) -> HttpResponse:
     return render(request, "console/home/home.html", context)
 
 
-@members_only.reads
+@members_only.reads("live/")
 @never_cache
 def home_live(request: StaffRequest) -> JsonResponse:
     """Polled by live.js: whether a round is open, and the cards."""
@@ -54,7 +53,7 @@ def _rounds() -> dict[str, Any]:
 UNTOUCHED_FOR = timedelta(seconds=8)  # and a second or two until the page asks
 
 
-@members_only.reads
+@members_only.reads("jobs/<uuid:job_id>/")
 def job(request: HttpRequest, job_id: UUID) -> HttpResponse:
     """A job and its progress. ``?follow=`` redirects to its outcome once it is done."""
     job = _job_or_404(job_id)
@@ -68,7 +67,7 @@ def job(request: HttpRequest, job_id: UUID) -> HttpResponse:
     return render(request, "console/home/job.html", context)
 
 
-@members_only.reads
+@members_only.reads("jobs/<uuid:job_id>/progress/")
 @never_cache
 def job_progress(request: HttpRequest, job_id: UUID) -> JsonResponse:
     """Polled by live.js every second: whether the job is live, and its part of the page."""
@@ -77,7 +76,7 @@ def job_progress(request: HttpRequest, job_id: UUID) -> JsonResponse:
     return JsonResponse({"live": job.is_live, "html": html})
 
 
-@researchers_only.acts
+@researchers_only.acts("jobs/<uuid:job_id>/cancel/")
 def job_cancel(request: StaffRequest, job_id: UUID) -> HttpResponse:
     job = _job_or_404(job_id)
     if not cancel(job, actor=request.user.get_username()):
@@ -105,12 +104,3 @@ def _context(job: Job) -> dict[str, object]:
         "outcome": outcome_of(job),
         "load_again": job.task == LOADING and job.state in (Job.State.FAILED, Job.State.CANCELLED),
     }
-
-
-urlpatterns = [
-    path("", home, name="home"),
-    path("live/", home_live, name="home_live"),
-    path("jobs/<uuid:job_id>/", job, name="job"),
-    path("jobs/<uuid:job_id>/progress/", job_progress, name="job_progress"),
-    path("jobs/<uuid:job_id>/cancel/", job_cancel, name="job_cancel"),
-]

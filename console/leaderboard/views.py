@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import path, reverse
+from django.urls import reverse
 
 from console.acts import Chosen, Landing, act
 from console.collections.views import collection_act, collection_or_404
@@ -41,7 +41,7 @@ from mitl.charts.lines import rank_chart
 MEASURED_SHOWN = 20
 
 
-@members_only.reads
+@members_only.reads("collections/<slug:name>/leaderboard/")
 def leaderboard(request: HttpRequest, name: str) -> HttpResponse:
     """Models on ``?version=`` (default: the newest with scores), and how their ranks and scores change between metrics
     and, in ``?metric=``, between versions."""
@@ -105,7 +105,7 @@ def _scores(columns: Sequence[str], figures: Figures, *, one_scale: bool = False
     return interval_chart("Scores", "", panels, "percent", one_scale=one_scale)
 
 
-@members_only.reads
+@members_only.reads("results/")
 def results_list(request: HttpRequest) -> HttpResponse:
     """All that has a figure: released versions, the leaderboards of collections, and measured benchmarks."""
     versions = Version.objects.select_related("collection", "released_by", "publication")
@@ -143,7 +143,7 @@ def _run_or_404(run_id: int) -> Run:
     return get_object_or_404(Run.objects.select_related("collection", "retrieval", "registered_by"), pk=run_id)
 
 
-@members_only.reads
+@members_only.reads("runs/<int:run_id>/")
 def run(request: HttpRequest, run_id: int) -> HttpResponse:
     """One run: its marks, and its figures on every version in both directions."""
     found = _run_or_404(run_id)
@@ -174,7 +174,7 @@ def run_score(run: Run, chosen: Chosen, by: User) -> Job:
 
 
 @takes_uploads(2 * LARGEST_UPLOAD)
-@researchers_only.fills
+@researchers_only.fills("benchmarks/")
 def benchmarks(request: StaffRequest) -> HttpResponse:
     """Upload rankings or choose a search, and the benchmarks; a job measures them."""
     form = BenchmarkForm(request.POST or None, request.FILES or None)
@@ -189,19 +189,10 @@ def benchmarks(request: StaffRequest) -> HttpResponse:
     return render(request, "console/leaderboard/benchmarks.html", {"form": form}, status=422 if form.errors else 200)
 
 
-@members_only.reads
+@members_only.reads("benchmarks/<uuid:job_id>/")
 def benchmark(request: HttpRequest, job_id: UUID) -> HttpResponse:
     """Show the figures that a job has measured."""
     found = get_object_or_404(Job.objects.select_related("created_by"), pk=job_id, task=measure_rankings.name)
     boards = stored_boards(found)
     notes = next(iter(boards.values())).rows[0].notes if boards else []
     return render(request, "console/leaderboard/benchmark.html", {"job": found, "boards": boards, "notes": notes})
-
-
-urlpatterns = [
-    path("collections/<slug:name>/leaderboard/", leaderboard, name="leaderboard"),
-    path("benchmarks/", benchmarks, name="benchmarks"),
-    path("benchmarks/<uuid:job_id>/", benchmark, name="benchmark"),
-    path("runs/<int:run_id>/", run, name="run"),
-    path("results/", results_list, name="results_list"),
-]

@@ -13,7 +13,7 @@ from django.db.models import Count, Sum
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import path, reverse
+from django.urls import reverse
 
 from annotation.jobs import top_up
 from annotation.models import Assignment, Payment
@@ -51,7 +51,7 @@ from hits.prices import fair_reward
 ROWS = 40  # workers on a page, below the accounts
 
 
-@members_only.reads
+@members_only.reads("rounds/<slug:name>/money/")
 def round_money(request: StaffRequest, name: str) -> HttpResponse:
     """A round's money; ``?costs`` asks its platform what it costs there."""
     found = round_or_404(name)
@@ -79,14 +79,14 @@ def round_money(request: StaffRequest, name: str) -> HttpResponse:
     return show(request, "console/money/money.html", found, context)
 
 
-@members_only.reads
+@members_only.reads("rounds/<slug:name>/ledger.csv")
 def ledger_csv(request: HttpRequest, name: str) -> HttpResponseBase:
     found = round_or_404(name)
     headers = {"Content-Disposition": f'attachment; filename="ledger-{name}.csv"'}
     return StreamingHttpResponse(payments_as_csv(found), content_type="text/csv; charset=utf-8", headers=headers)
 
 
-@payers_only.reads
+@payers_only.reads("rounds/<slug:name>/payments.csv")
 def payments_csv(request: StaffRequest, name: str) -> HttpResponse:
     """Download the payments due. The download is recorded, because the list contains platform ids."""
     found = round_or_404(name)
@@ -131,7 +131,7 @@ def round_ceiling(round: Round, chosen: Chosen, by: User) -> str:
     return f"The ceiling of round {round} is now ${changed.ceiling}."
 
 
-@researchers_only.acts
+@researchers_only.acts("rounds/<slug:name>/top-up/")
 def round_top_up(request: StaffRequest, name: str) -> HttpResponse:
     """Owe each paid assignment what the reward falls short of the wage floor, as a job, at the cost that was shown."""
     found = round_or_404(name)
@@ -153,13 +153,13 @@ def on_platform_or_404(name: str) -> Round:
     return found
 
 
-@researchers_only.acts
+@researchers_only.acts("rounds/<slug:name>/sync/")
 def round_sync(request: StaffRequest, name: str) -> HttpResponse:
     found = on_platform_or_404(name)
     return follow(open_once(f"Sync {found}", jobs.sync.name, {"round": name}, lock=found, by=request.user))
 
 
-@researchers_only.acts
+@researchers_only.acts("rounds/<slug:name>/audit/start/")
 def audit_start(request: StaffRequest, name: str) -> HttpResponse:
     """Start to compare the books with the platform, which changes nothing."""
     found = on_platform_or_404(name)
@@ -167,7 +167,7 @@ def audit_start(request: StaffRequest, name: str) -> HttpResponse:
     return follow(open_once(title, jobs.audit.name, {"round": name}, lock=found, by=request.user))
 
 
-@researchers_only.acts
+@researchers_only.acts("rounds/<slug:name>/audit/repair/")
 def audit_repair(request: StaffRequest, name: str) -> HttpResponse:
     """Start exactly the repairs that the page showed."""
     found = on_platform_or_404(name)
@@ -210,7 +210,7 @@ def round_prolong(round: Round, chosen: Chosen, by: User) -> str:
     return f"{stay} until {done.until:%-d %b %Y, %H:%M} UTC."
 
 
-@researchers_only.acts
+@researchers_only.acts("rounds/<slug:name>/calls/send/")
 def round_calls_send(request: StaffRequest, name: str) -> HttpResponse:
     """Retry the failed calls that the page of the round shows."""
     failed = calls_of(on_platform_or_404(name)).filter(state=Outbox.State.FAILED)
@@ -219,7 +219,7 @@ def round_calls_send(request: StaffRequest, name: str) -> HttpResponse:
     return redirect("round_money", name)
 
 
-@researchers_only.acts
+@researchers_only.acts("calls/<uuid:call_id>/settle/")
 def call_settle(request: StaffRequest, call_id: UUID) -> HttpResponse:
     """Settle an unclear payment as a person has found it on the platform: it was paid, or it was not."""
     row = get_object_or_404(Outbox.objects.select_related("round"), pk=call_id)
@@ -255,16 +255,3 @@ def submission_pay(lost: Assignment, chosen: Chosen, by: User) -> Landing:
     payment = pay_for_outage(lost, reason=chosen["reason"], by=by)
     money = reverse("round_money", args=[lost.hit.round.name])
     return Landing(f"Worker {lost.worker}: ${payment.amount} {payment.state}.", money)
-
-
-urlpatterns = [
-    path("rounds/<slug:name>/money/", round_money, name="round_money"),
-    path("rounds/<slug:name>/ledger.csv", ledger_csv, name="ledger_csv"),
-    path("rounds/<slug:name>/payments.csv", payments_csv, name="payments_csv"),
-    path("rounds/<slug:name>/top-up/", round_top_up, name="round_top_up"),
-    path("rounds/<slug:name>/sync/", round_sync, name="round_sync"),
-    path("rounds/<slug:name>/audit/start/", audit_start, name="audit_start"),
-    path("rounds/<slug:name>/audit/repair/", audit_repair, name="audit_repair"),
-    path("rounds/<slug:name>/calls/send/", round_calls_send, name="round_calls_send"),
-    path("calls/<uuid:call_id>/settle/", call_settle, name="call_settle"),
-]

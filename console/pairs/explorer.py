@@ -38,12 +38,12 @@ SIZE = 24
 """Pairs a page: five screens of a phone at most."""
 
 
-@members_only.reads
+@members_only.reads("<slug:kind>s/<slug:name>/pairs/")
 def pairs(request: HttpRequest, kind: str, name: str) -> HttpResponse:
     return _page(request, _place_or_404(kind, name))
 
 
-@members_only.reads
+@members_only.reads("<slug:kind>s/<slug:name>/pairs.csv")
 def pairs_csv(request: HttpRequest, kind: str, name: str) -> HttpResponseBase:
     """Download all pairs that pass the filter."""
     place = _place_or_404(kind, name)
@@ -56,7 +56,7 @@ def pairs_csv(request: HttpRequest, kind: str, name: str) -> HttpResponseBase:
     return StreamingHttpResponse(rows, content_type="text/csv; charset=utf-8", headers=attached)
 
 
-@reviewers_only.fills
+@reviewers_only.fills("<slug:kind>s/<slug:name>/pairs/review/")
 def pairs_review(request: StaffRequest, kind: str, name: str) -> HttpResponse:
     """Give all selected pairs the same conclusion, or none if one is refused; GET leads to their table.
 

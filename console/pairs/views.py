@@ -30,12 +30,12 @@ from hits.models import Round
 MOST_RELATED = 12
 
 
-@members_only.reads
+@members_only.reads("pairs/<int:image_id>/<int:caption_id>/")
 def pair(request: HttpRequest, image_id: int, caption_id: int) -> HttpResponse:
     return _page(request, *_pair_or_404(image_id, caption_id))
 
 
-@reviewers_only.acts
+@reviewers_only.acts("pairs/<int:image_id>/<int:caption_id>/conclude/")
 def pair_conclude(request: StaffRequest, image_id: int, caption_id: int) -> HttpResponse:
     """Conclude on the pair, then go to the next case if the pair was one."""
     image, caption = _pair_or_404(image_id, caption_id)
@@ -61,7 +61,7 @@ def pair_conclude(request: StaffRequest, image_id: int, caption_id: int) -> Http
     return redirect(f"{address}?reason={reason}" if reason else address)
 
 
-@reviewers_only.acts
+@reviewers_only.acts("pairs/<int:image_id>/<int:caption_id>/undo/")
 def reviews_undo(request: StaffRequest, image_id: int, caption_id: int) -> HttpResponse:
     """Undo the reviews named in ``review``, all or none, and return to the page where they were made."""
     image, _caption = _pair_or_404(image_id, caption_id)
@@ -78,7 +78,7 @@ def reviews_undo(request: StaffRequest, image_id: int, caption_id: int) -> HttpR
     return redirect(back)
 
 
-@reviewers_only.acts
+@reviewers_only.acts("pairs/<int:image_id>/<int:caption_id>/second/<int:review_id>/")
 def review_second(request: StaffRequest, image_id: int, caption_id: int, review_id: int) -> HttpResponse:
     """Agree to a review that needs a second person."""
     image, _caption = _pair_or_404(image_id, caption_id)

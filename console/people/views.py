@@ -20,7 +20,7 @@ from django.db import transaction
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import path, reverse_lazy
+from django.urls import reverse_lazy
 from django.views.decorators.cache import never_cache
 
 from console.pagination import page_of
@@ -34,7 +34,7 @@ from console.people.staff import (
     roles_of,
     use_link,
 )
-from console.permissions import ADMIN, RESEARCHER, REVIEWER, StaffRequest, admins_only
+from console.permissions import ADMIN, RESEARCHER, REVIEWER, StaffRequest, admins_only, page
 from console.refusals import refusals_as_messages, refusals_in
 from core.events import record
 from core.health.checks import examine
@@ -76,7 +76,7 @@ class InviteForm(RolesForm):
     field_order = ("username", "email", "roles")
 
 
-@admins_only.fills
+@admins_only.fills("staff/")
 def staff(request: StaffRequest) -> HttpResponse:
     """List all accounts; on POST invite a person and show their link."""
     form = InviteForm(request.POST if request.method == "POST" else None)
@@ -89,7 +89,7 @@ def staff(request: StaffRequest) -> HttpResponse:
     return render(request, "console/people/staff.html", context, status=422 if form.errors else 200)
 
 
-@admins_only.fills
+@admins_only.fills("doctor/")
 def doctor(request: StaffRequest) -> HttpResponse:
     """Check the installation on POST, as the command ``doctor`` does."""
     findings = list(examine()) if request.method == "POST" else None
@@ -97,7 +97,7 @@ def doctor(request: StaffRequest) -> HttpResponse:
     return render(request, "console/people/doctor.html", {"findings": findings, "wrong": wrong})
 
 
-@admins_only.fills
+@admins_only.fills("staff/<int:user_id>/")
 def person(request: StaffRequest, user_id: int) -> HttpResponse:
     """One account; on POST change its roles, and whether it may log in."""
     found = get_object_or_404(User, pk=user_id)
@@ -113,7 +113,7 @@ def person(request: StaffRequest, user_id: int) -> HttpResponse:
     return render(request, "console/people/person.html", context, status=422 if form.errors else 200)
 
 
-@admins_only.acts
+@admins_only.acts("staff/<int:user_id>/link/")
 @never_cache
 def person_link(request: StaffRequest, user_id: int) -> HttpResponse:
     """Make a link with which the person sets a new password, and show it."""
@@ -197,24 +197,14 @@ class ChangePassword(_Recorded, PasswordChangeView):
     success_message = "Your password is changed. You are logged out everywhere else."
 
 
-log_in = LoginView.as_view(
-    template_name="console/people/login.html",
-    redirect_authenticated_user=True,
-    extra_context={"mails": lambda: bool(settings.EMAIL_HOST)},
+page("login/", "login")(
+    LoginView.as_view(
+        template_name="console/people/login.html",
+        redirect_authenticated_user=True,
+        extra_context={"mails": lambda: bool(settings.EMAIL_HOST)},
+    )
 )
-set_password = never_cache(SetPassword.as_view())
-forgotten_password = ForgottenPassword.as_view()
-change_password = ChangePassword.as_view()
-
-
-urlpatterns = [
-    path("login/", log_in, name="login"),
-    path("password/", change_password, name="password"),
-    path("password/forgotten/", forgotten_password, name="password_forgotten"),
-    path("password/<uidb64>/<token>/", set_password, name="password_set"),
-    path("staff/", staff, name="staff"),
-    path("doctor/", doctor, name="doctor"),
-    path("staff/<int:user_id>/", person, name="person"),
-    path("staff/<int:user_id>/link/", person_link, name="person_link"),
-    path("logout/", LogoutView.as_view(), name="logout"),
-]
+page("logout/", "logout")(LogoutView.as_view())
+page("password/", "password")(ChangePassword.as_view())
+page("password/forgotten/", "password_forgotten")(ForgottenPassword.as_view())
+page("password/<uidb64>/<token>/", "password_set")(never_cache(SetPassword.as_view()))

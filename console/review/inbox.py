@@ -50,7 +50,7 @@ class CaseLine:
         return sorted({one.hit.round.name for one in self.sets})
 
 
-@members_only.reads
+@members_only.reads("inbox/")
 def inbox(request: StaffRequest) -> HttpResponse:
     """What waits, by kind. ``?reason=``, ``?round=`` and ``?mine=`` narrow the flagged work; ``?code=`` is checked."""
     waiting = work_to_review().annotate(found=Cast("signals", TextField()))
@@ -126,7 +126,7 @@ def decided_by(request: HttpRequest) -> list[Decision]:
     return list(recent.select_related("assignment__hit__round", "assignment__worker"))
 
 
-@members_only.reads
+@members_only.reads("collections/<slug:name>/queue/")
 def queue(request: HttpRequest, name: str) -> HttpResponse:
     """The pairs of a collection that wait, most urgent first; ``?reason=`` shows those that have it."""
     collection = get_object_or_404(Collection, name=name)

@@ -68,14 +68,14 @@ class DecisionForm(forms.Form):
         return cleaned
 
 
-@members_only.reads
+@members_only.reads("review/<int:assignment_id>/")
 def assignment(request: HttpRequest, assignment_id: int) -> HttpResponse:
     found = assignment_or_404(assignment_id)
     refuse_secret_pairs(found.hit.round, request.user)
     return _page(request, found, DecisionForm(auto_id="%s"))
 
 
-@reviewers_only.acts
+@reviewers_only.acts("review/<int:assignment_id>/decide/")
 def assignment_decide(request: StaffRequest, assignment_id: int) -> HttpResponse:
     """Decide, then go to the next flagged set: of the same worker, else the one that waits longest."""
     found = assignment_or_404(assignment_id)
@@ -96,7 +96,7 @@ def assignment_decide(request: StaffRequest, assignment_id: int) -> HttpResponse
     return _page(request, found, form)
 
 
-@reviewers_only.acts
+@reviewers_only.acts("review/<int:assignment_id>/undo/")
 def assignment_undo(request: StaffRequest, assignment_id: int) -> HttpResponse:
     """Undo the person's last decisions, all or none."""
     with refusals_as_messages(request):

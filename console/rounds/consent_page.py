@@ -118,7 +118,7 @@ class GuideForm(forms.Form):
         return said | {"image": image_of(self.round, said["image"]).pk if said["image"] else None}
 
 
-@researchers_only.fills
+@researchers_only.fills("rounds/<slug:name>/consent/")
 def round_consent(request: StaffRequest, name: str) -> HttpResponse:
     """Write what the round says of its own; ``show`` shows it as workers read it and stores nothing."""
     round = get_object_or_404(Round.objects.select_related("pool__collection"), name=name)

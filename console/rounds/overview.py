@@ -48,7 +48,7 @@ from hits.task_types import task_type_of
 MANY = 5_000  # answer sets whose figures take about a second
 
 
-@members_only.reads
+@members_only.reads("rounds/")
 def rounds(request: HttpRequest) -> HttpResponse:
     rows = page_of(request, counted_rounds())
     shown = list(rows)
@@ -57,7 +57,7 @@ def rounds(request: HttpRequest) -> HttpResponse:
     return render(request, "console/rounds/rounds.html", {"rows": rows, "lines": lines, "things": "rounds"})
 
 
-@members_only.reads
+@members_only.reads("rounds/<slug:name>/")
 def round(request: StaffRequest, name: str) -> HttpResponse:
     """A round. live.js fetches the part that changes while people work, and figures that take long; ``?count`` computes
     them at once."""
@@ -105,7 +105,7 @@ def _stops(round: Round) -> dict[str, str]:
     return {"stops_at": design.stop_text, "why_stopped": why_stopped(round), "guard_note": note}
 
 
-@members_only.reads
+@members_only.reads("rounds/<slug:name>/live/")
 @never_cache
 def round_live(request: StaffRequest, name: str) -> JsonResponse:
     """Polled by live.js: whether the round is open, and the part of its page that changes while people work."""

@@ -35,7 +35,7 @@ from hits.task_types import task_type_of
 FEW = 8
 
 
-@members_only.reads
+@members_only.reads("rounds/<slug:name>/hits/")
 def round_pairs(request: StaffRequest, name: str) -> HttpResponse:
     """A round's HITs with their seats, or ``?show=controls``; ``?state=`` keeps those in that state."""
     found = round_or_404(name)
@@ -48,7 +48,7 @@ def round_pairs(request: StaffRequest, name: str) -> HttpResponse:
 
 
 @takes_uploads(LARGEST_UPLOAD)
-@researchers_only.fills
+@researchers_only.fills("rounds/<slug:name>/judgments/")
 def round_judgments(request: StaffRequest, name: str) -> HttpResponse:
     """Upload judgments of the round's pairs from elsewhere; a job checks them, and stores all of them or none."""
     found = round_or_404(name)
@@ -71,7 +71,7 @@ def _tab(request: StaffRequest, found: Round, part: str, context: Mapping[str, A
     return show(request, "console/rounds/pairs.html", found, context | {"tab": "round_pairs"}, status=status)
 
 
-@members_only.reads
+@members_only.reads("rounds/<slug:name>/hits/<int:number>/")
 def hit(request: StaffRequest, name: str, number: int) -> HttpResponse:
     """A HIT's pairs, large, and the work on it."""
     hit = get_object_or_404(HIT.objects.select_related("round__pool"), round__name=name, number=number)
@@ -87,7 +87,7 @@ def hit(request: StaffRequest, name: str, number: int) -> HttpResponse:
     return show(request, "console/rounds/hit.html", hit.round, context)
 
 
-@members_only.reads
+@members_only.reads("rounds/<slug:name>/captions/")
 def round_captions(request: HttpRequest, name: str) -> HttpResponseBase:
     """The accepted captions of the round, for ``import_collection``."""
     found = round_or_404(name)
@@ -127,7 +127,7 @@ def control_or_404(name: str, control_id: int) -> Control:
     return get_object_or_404(rows, pk=control_id, round__name=name)
 
 
-@members_only.reads
+@members_only.reads("rounds/<slug:name>/controls/<int:control_id>/")
 def control(request: HttpRequest, name: str, control_id: int) -> HttpResponse:
     """A control, large, with the answers to it and the rulings on it."""
     found = control_or_404(name, control_id)
@@ -143,7 +143,7 @@ def control(request: HttpRequest, name: str, control_id: int) -> HttpResponse:
     return show(request, "console/rounds/control.html", found.round, context)
 
 
-@reviewers_only.acts
+@reviewers_only.acts("rounds/<slug:name>/controls/<int:control_id>/rule/")
 def control_rule(request: StaffRequest, name: str, control_id: int) -> HttpResponse:
     """Retire or reinstate a control, as ``retired`` says."""
     found = control_or_404(name, control_id)

@@ -33,7 +33,7 @@ from hits.task_types import task_type_of
 MOST_SHOWN = 10  # invitations, each with a QR code
 
 
-@members_only.reads
+@members_only.reads("rounds/<slug:name>/people/")
 @never_cache
 def round_people(request: StaffRequest, name: str) -> HttpResponse:
     """The workers of a round with their sums, as ``?sort=`` orders them; to researchers also its invitations."""
@@ -81,7 +81,7 @@ def invitations(round: Round, chosen: Chosen, by: User) -> Landing:
     return Landing(f"{counted(len(made), 'invitation')} made.", reverse("round_people", args=[round.name]))
 
 
-@researchers_only.reads
+@researchers_only.reads("rounds/<slug:name>/invitations.csv")
 @never_cache
 def invitations_csv(request: StaffRequest, name: str) -> StreamingHttpResponse:
     """The numbers and links of all unused invitations."""
@@ -92,7 +92,7 @@ def invitations_csv(request: StaffRequest, name: str) -> StreamingHttpResponse:
     return answer
 
 
-@researchers_only.acts
+@researchers_only.acts("rounds/<slug:name>/invitations/<int:invitation_id>/revoke/")
 def invitation_revoke(request: StaffRequest, name: str, invitation_id: int) -> HttpResponse:
     with refusals_as_messages(request):
         revoke_invitations(joined_here_or_404(name), [invitation_id], by=request.user.get_username())

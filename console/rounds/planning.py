@@ -53,15 +53,15 @@ class Way:
 framed = csp_update({"frame-src": [SELF]})
 
 
+@researchers_only.fills("plan/")
 @framed
-@researchers_only.fills
 def round_plan(request: StaffRequest) -> HttpResponse:
     """From a collection to a packed round, or to its pool."""
     return _walk(request, Way())
 
 
+@researchers_only.fills("pools/<slug:name>/pack/")
 @framed
-@researchers_only.fills
 def pool_pack(request: StaffRequest, name: str) -> HttpResponse:
     """From a pool to a packed round, as planned with it."""
     return _walk(request, Way(get_object_or_404(Pool.objects.select_related("collection", "sample"), name=name)))

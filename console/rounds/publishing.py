@@ -96,7 +96,7 @@ class OfferForm(ParametersForm):
         }
 
 
-@researchers_only.fills
+@researchers_only.fills("rounds/<slug:name>/publish/")
 def round_publish(request: StaffRequest, name: str) -> HttpResponse:
     """Show the effect and the cost of publishing in the environment ``on``; publish once confirmed."""
     round = get_object_or_404(Round.objects.select_related("pool__collection"), name=name)

@@ -47,9 +47,9 @@ from simulation.rehearsals import REHEARSED
 RANKED = 5  # pictures in each of two rankings
 
 
+@researchers_only.fills("plan/preview/<slug:name>/<slug:task>/<slug:design>/")
 @csp_replace({"frame-ancestors": [SELF]})
 @xframe_options_sameorigin
-@researchers_only.fills
 def hit_preview(request: HttpRequest, name: str, task: str, design: str) -> HttpResponse:
     """The sheet of the task; answers sent from it are not stored."""
     collection, chosen, items = _previewed_or_404(name, task, design)
@@ -67,7 +67,7 @@ def hit_preview(request: HttpRequest, name: str, task: str, design: str) -> Http
     return render(request, "console/rounds/preview.html", {"collection": name, "address": request.path, **sheet})
 
 
-@researchers_only.reads
+@researchers_only.reads("plan/preview/<slug:name>/<slug:task>/<slug:design>/pictures/<int:place>/")
 def preview_picture(request: HttpRequest, name: str, task: str, design: str, place: int) -> HttpResponseBase:
     """One picture of the preview, as a worker gets it."""
     _, _, items = _previewed_or_404(name, task, design)
@@ -116,7 +116,7 @@ def _shown(item: Item, language: str) -> ItemContent:
 LONGEST = 99_999  # seconds that a rehearsal may have taken
 
 
-@researchers_only.fills
+@researchers_only.fills("rounds/<slug:name>/rehearse/")
 @never_cache
 def round_rehearse(request: HttpRequest, name: str) -> HttpResponse:
     """The first HIT as its worker sees it; sending the answers shows how they would be graded and paid."""
@@ -139,7 +139,7 @@ def round_rehearse(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "console/rounds/rehearsed.html", context)
 
 
-@researchers_only.reads
+@researchers_only.reads("rounds/<slug:name>/rehearse/pictures/<int:place>/")
 def rehearsal_picture(request: HttpRequest, name: str, place: int) -> HttpResponseBase:
     """One picture of the rehearsed HIT, as a worker gets it."""
     item = Item.shown.select_related("image").filter(hit=_first_hit(name), place=place).first()

@@ -7,7 +7,6 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import path
 
 from console.api.access_tokens import MOST_DAYS, USUAL_DAYS, make_token, revoke_token
 from console.api.scopes import SCOPES, scopes_of
@@ -48,7 +47,7 @@ class TokenForm(forms.Form):
         return boxes
 
 
-@members_only.fills
+@members_only.fills("tokens/")
 def tokens(request: StaffRequest) -> HttpResponse:
     """List the person's tokens and webhooks, or the tokens of all for admins with ``?of=everybody``; on POST make a
     token and show its text."""
@@ -70,7 +69,7 @@ def tokens(request: StaffRequest) -> HttpResponse:
     return render(request, "console/tokens/tokens.html", context, status=422 if form.errors else 200)
 
 
-@members_only.acts
+@members_only.acts("tokens/<int:token_id>/revoke/")
 def token_revoke(request: StaffRequest, token_id: int) -> HttpResponse:
     """Revoke a token, one's own or as an admin that of another person."""
     token = get_object_or_404(Token.objects.select_related("owner"), pk=token_id)
@@ -86,9 +85,3 @@ def show_secret(request: StaffRequest, secret: str, **of: Any) -> HttpResponse:
     response = render(request, "console/tokens/secret.html", {"secret": secret, **of})
     response["Cache-Control"] = "private, no-store"
     return response
-
-
-urlpatterns = [
-    path("tokens/", tokens, name="tokens"),
-    path("tokens/<int:token_id>/revoke/", token_revoke, name="token_revoke"),
-]

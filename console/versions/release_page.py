@@ -27,7 +27,7 @@ CONFLICTS = 48
 """Pairs that the page shows."""
 
 
-@members_only.fills
+@members_only.fills("release/")
 def release(request: StaffRequest) -> HttpResponse:
     """Ask how to cite a version and what counts (``?rounds=`` and ``?sample=`` suggest it); show with ``?step=count``
     what it would hold, which all members may read. A POST of that page's ``query`` and a ``choice`` of policies starts
@@ -55,7 +55,7 @@ def release(request: StaffRequest) -> HttpResponse:
     return render(request, "console/versions/release.html", {"form": form}, status=422)
 
 
-@stewards_only.acts
+@stewards_only.acts("conflicts/send/")
 def conflicts_send(request: StaffRequest) -> HttpResponse:
     """Put the conflicts of the release that ``query`` describes into the reviewers' queue."""
     form = ReleaseForm(_sent(request), request=request)

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_safe
 
-from console.permissions import View
+from console.permissions import View, page
 from console.refusals import refusals_as_404
 from console.versions.story import described_for_programs, story_of, summary_of
 from core.web.throttles import Throttle
@@ -36,7 +36,7 @@ def public(view: Callable[..., HttpResponseBase]) -> View:
 
     @require_safe
     @wraps(view)
-    def page(request: HttpRequest, name: str, **kwargs: Any) -> HttpResponseBase:
+    def shown(request: HttpRequest, name: str, **kwargs: Any) -> HttpResponseBase:
         related = ("version__collection", "version__sample")
         found = get_object_or_404(Publication.objects.select_related(*related), version__name=name)
         response = view(request, found, **kwargs)
@@ -45,9 +45,10 @@ def public(view: Callable[..., HttpResponseBase]) -> View:
             patch_cache_control(response, public=True, max_age=KEPT_SECONDS)
         return response
 
-    return page
+    return shown
 
 
+@page("results/<slug:name>/")
 @public
 def result(request: HttpRequest, publication: Publication) -> HttpResponse:
     """The story of a version, its leaderboard and its card."""
@@ -77,6 +78,7 @@ def result(request: HttpRequest, publication: Publication) -> HttpResponse:
     return render(request, "console/versions/result.html", context)
 
 
+@page("results/<slug:name>/pictures/<int:image_id>.jpg")
 @public
 def result_picture(request: HttpRequest, publication: Publication, image_id: int) -> FileResponse:
     """Send a picture of the examples, small and without its metadata."""
@@ -88,6 +90,7 @@ def result_picture(request: HttpRequest, publication: Publication, image_id: int
         return FileResponse(thumbnail(shown[image_id], PICTURE_SIZE).open("rb"), content_type="image/jpeg")
 
 
+@page("results/<slug:name>/files/<str:file_name>")
 @public
 def result_file(request: HttpRequest, publication: Publication, file_name: str) -> HttpResponseBase:
     """Send a file that the page offers, as it was released."""

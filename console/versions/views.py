@@ -31,7 +31,7 @@ def version_or_404(name: str) -> Version:
     return get_object_or_404(Version.objects.select_related(*related), name=name)
 
 
-@members_only.reads
+@members_only.reads("versions/<slug:name>/")
 def version(request: HttpRequest, name: str) -> HttpResponse:
     """The contents of a version: the text of its public page, and the pairs behind it."""
     found = version_or_404(name)
@@ -40,7 +40,7 @@ def version(request: HttpRequest, name: str) -> HttpResponse:
     return show(request, "console/versions/version.html", found, context | story_of(found, address))
 
 
-@members_only.reads
+@members_only.reads("versions/<slug:name>/trust/")
 def version_trust(request: HttpRequest, name: str) -> HttpResponse:
     """How good a version is: the scores on it, its label errors, its completeness and its bias."""
     found = version_or_404(name)
@@ -48,7 +48,7 @@ def version_trust(request: HttpRequest, name: str) -> HttpResponse:
     return show(request, "console/versions/version_trust.html", found, context)
 
 
-@members_only.reads
+@members_only.reads("versions/<slug:name>/changes/")
 def version_changes(request: HttpRequest, name: str) -> HttpResponse:
     """Show what changed since the version ``?since=``, by default the one released before on the same collection."""
     found = version_or_404(name)
@@ -79,7 +79,7 @@ def _comparison(before: Version, after: Version) -> dict[str, object]:
     }
 
 
-@members_only.reads
+@members_only.reads("versions/<slug:name>/files/")
 def version_files(request: HttpRequest, name: str) -> HttpResponse:
     """The files of a version, its exports, and how it was made."""
     found = version_or_404(name)
@@ -91,7 +91,7 @@ def version_files(request: HttpRequest, name: str) -> HttpResponse:
     return show(request, "console/versions/version_files.html", found, context)
 
 
-@members_only.reads
+@members_only.reads("versions/<slug:name>/files/<str:file_name>")
 def version_file(request: HttpRequest, name: str, file_name: str) -> FileResponse:
     """Download a file of the manifest, or the manifest itself, as it was released: a changed file is not served."""
     found = version_or_404(name)
@@ -101,7 +101,7 @@ def version_file(request: HttpRequest, name: str, file_name: str) -> FileRespons
     return FileResponse(content, as_attachment=True, filename=file_name)
 
 
-@members_only.reads
+@members_only.reads("versions/<slug:name>/downloads/<str:what>.zip")
 def version_download(request: HttpRequest, name: str, what: str) -> FileResponse:
     """Download an export that a job has made: a changed file is not served."""
     found = version_or_404(name)

@@ -11,7 +11,6 @@ from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import path
 
 from console.pagination import page_of
 from console.permissions import StaffRequest, stewards_only
@@ -52,7 +51,7 @@ class WebhookForm(forms.Form):
 LISTED = 15  # on a phone each takes a quarter of the screen
 
 
-@stewards_only.fills
+@stewards_only.fills("webhooks/add/")
 def webhook_add(request: StaffRequest) -> HttpResponse:
     """Add a webhook and show its secret."""
     form = WebhookForm(request.POST if request.method == "POST" else None)
@@ -62,7 +61,7 @@ def webhook_add(request: StaffRequest) -> HttpResponse:
     return render(request, "console/webhooks/webhook_add.html", {"form": form}, status=422 if form.errors else 200)
 
 
-@stewards_only.reads
+@stewards_only.reads("webhooks/<uuid:webhook_id>/")
 def webhook(request: StaffRequest, webhook_id: UUID) -> HttpResponse:
     """One webhook and its deliveries, the latest first."""
     found = _own(request, webhook_id)
@@ -71,7 +70,7 @@ def webhook(request: StaffRequest, webhook_id: UUID) -> HttpResponse:
     return render(request, "console/webhooks/webhook.html", context)
 
 
-@stewards_only.acts
+@stewards_only.acts("webhooks/<uuid:webhook_id>/secret/")
 def webhook_secret(request: StaffRequest, webhook_id: UUID) -> HttpResponse:
     """Replace the secret that the page was opened with, and show the new one."""
     found = _own(request, webhook_id)
@@ -89,7 +88,7 @@ ACTS: Mapping[str, tuple[Callable[..., Any], str]] = {
 }
 
 
-@stewards_only.acts
+@stewards_only.acts("webhooks/<uuid:webhook_id>/<slug:word>/")
 def webhook_act(request: StaffRequest, webhook_id: UUID, word: str) -> HttpResponse:
     """Test the webhook, switch it on or off, or remove it."""
     found = _own(request, webhook_id)
@@ -102,7 +101,7 @@ def webhook_act(request: StaffRequest, webhook_id: UUID, word: str) -> HttpRespo
     return redirect("tokens") if word == "remove" else redirect("webhook", webhook_id)
 
 
-@stewards_only.acts
+@stewards_only.acts("webhooks/<uuid:webhook_id>/deliveries/<int:delivery_id>/send/")
 def delivery_send(request: StaffRequest, webhook_id: UUID, delivery_id: int) -> HttpResponse:
     """Send one delivery again."""
     found = _own(request, webhook_id)
@@ -119,12 +118,3 @@ def _own(request: StaffRequest, webhook_id: UUID) -> Webhook:
 
 def _show_secret(request: StaffRequest, webhook: Webhook) -> HttpResponse:
     return show_secret(request, secret_of(webhook), webhook=webhook)
-
-
-urlpatterns = [
-    path("webhooks/add/", webhook_add, name="webhook_add"),
-    path("webhooks/<uuid:webhook_id>/", webhook, name="webhook"),
-    path("webhooks/<uuid:webhook_id>/secret/", webhook_secret, name="webhook_secret"),
-    path("webhooks/<uuid:webhook_id>/<slug:word>/", webhook_act, name="webhook_act"),
-    path("webhooks/<uuid:webhook_id>/deliveries/<int:delivery_id>/send/", delivery_send, name="delivery_send"),
-]

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db.models import Exists, F, OuterRef, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import path, reverse
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
 from annotation.judging.links import worker_token
@@ -26,7 +26,7 @@ from hits.models import Round
 MOST = 50
 
 
-@members_only.reads
+@members_only.reads("workers/")
 def workers(request: HttpRequest) -> HttpResponse:
     """All workers: those with flagged work first, then the latest submission. ``?show=excluded`` filters."""
     submitted = Assignment.objects.filter(worker=OuterRef("pk"), submitted_at__isnull=False)
@@ -45,7 +45,7 @@ def workers(request: HttpRequest) -> HttpResponse:
     return render(request, "console/workers/workers.html", context)
 
 
-@members_only.reads
+@members_only.reads("workers/<slug:pseudonym>/")
 def worker(request: StaffRequest, pseudonym: str) -> HttpResponse:
     """One worker's record, work, payments and messages; ``?round=`` shows only one round."""
     found = worker_or_404(pseudonym)
@@ -69,7 +69,7 @@ def worker(request: StaffRequest, pseudonym: str) -> HttpResponse:
     return show(request, "console/workers/worker.html", found, context)
 
 
-@stewards_only.fills
+@stewards_only.fills("workers/<slug:pseudonym>/link/")
 @never_cache
 def worker_link(request: StaffRequest, pseudonym: str) -> HttpResponse:
     """Explain what a new link does; on POST make it, and show it this once."""
@@ -94,10 +94,3 @@ def flags_of(worker: Worker) -> list[dict[str, Any]]:
         for row in stored_rows(round_, "mimicry")
         if row["worker"] == worker.pseudonym and row["result"] == FLAGGED
     ]
-
-
-urlpatterns = [
-    path("workers/", workers, name="workers"),
-    path("workers/<slug:pseudonym>/", worker, name="worker"),
-    path("workers/<slug:pseudonym>/link/", worker_link, name="worker_link"),
-]

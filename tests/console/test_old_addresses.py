@@ -5,7 +5,7 @@ import re
 import pytest
 from django.urls import reverse
 
-from console.old_addresses import OLD_ADDRESSES
+from console.urls import OLD_ADDRESSES
 from tests.console.addresses import ANY
 
 
