@@ -8,15 +8,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 
-from console.charts.plots import (
-    CHARTED,
-    OF_ANNOTATORS,
-    Charted,
-    measure_chart,
-    offered,
-    state_of,
-    stored_chart,
-)
+from console.charts.plots import CHARTED, OF_ANNOTATORS, Charted, measure_chart, offered, state_of, stored_chart
 from core import clock
 from core.models import Job
 from core.progress import Progress

@@ -20,14 +20,7 @@ from corpus.models import Collection, Match, Sample
 from corpus.samples import read_ids
 from counterpart_statistics.judged.control_votes import label_errors
 from dataset.judged.released_rows import judgment_rows, pseudonym_key, sets_apart
-from dataset.judged.released_tables import (
-    SET,
-    control_answers,
-    read_answers,
-    uncounted_sets,
-    votes_among,
-    with_sets,
-)
+from dataset.judged.released_tables import SET, control_answers, read_answers, uncounted_sets, votes_among, with_sets
 from dataset.models import Version, released
 from dataset.releases.manifest import describe
 from dataset.releases.provenance import refuse_mixed_tasks, refuse_unfinished

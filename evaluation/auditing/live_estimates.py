@@ -16,12 +16,7 @@ from annotation.models import Assignment, Payment
 from annotation.work.judgments import votes_in
 from core.errors import CounterpartError
 from core.progress import Progress, silent, tracked
-from counterpart_statistics.auditing.model_scores import (
-    ModelDifference,
-    ModelEstimate,
-    Width,
-    interval_widths,
-)
+from counterpart_statistics.auditing.model_scores import ModelDifference, ModelEstimate, Width, interval_widths
 from counterpart_statistics.estimation.intervals import FEWEST
 from counterpart_statistics.selection.likely_matches import LikelyMatches
 from counterpart_statistics.selection.pooled_queries import WholeQueries

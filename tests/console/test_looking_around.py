@@ -24,14 +24,7 @@ from tests.commands import output_of
 from tests.console.api.calls import caller_for
 from tests.corpus.files import gallery_folder, gallery_items
 from tests.dataset.releasing import release_version
-from tests.factories import (
-    make_annotator,
-    make_collection,
-    make_pool,
-    make_retrieval,
-    make_round,
-    make_sample,
-)
+from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_round, make_sample
 
 pytestmark = pytest.mark.django_db
 

@@ -2,13 +2,7 @@
 
 from counterpart_statistics.random_pairs import exact_interval
 from dataset.versions.file_rows import PairVerdict
-from dataset.versions.rejections import (
-    ALLOWED,
-    Rejections,
-    counted_rejections,
-    read_rejections,
-    rejected_rows,
-)
+from dataset.versions.rejections import ALLOWED, Rejections, counted_rejections, read_rejections, rejected_rows
 from dataset.versions.rendering import render_rejections
 
 NO, YES = PairVerdict(4, votes=1), PairVerdict(1, votes=1)
