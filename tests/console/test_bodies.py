@@ -1,4 +1,4 @@
-"""How much a visitor may send, and where."""
+"""How much a visitor may send, and where; files that are uploaded stay as long as a job needs them."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,14 +6,20 @@ from typing import Annotated
 
 import pytest
 from django import forms
+from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
+from console import uploads
 from console.api.operations import read_body
+from console.uploads import remove_uploads, start_with_uploads
 from core.errors import CounterpartError
+from core.models import Job
 from core.parameters import Parameters
 from core.web.middleware import LARGEST_BODY
+from core.work import jobs
 
+pytestmark = pytest.mark.django_db
 TOO_MUCH = {"note": "x" * LARGEST_BODY}
 
 
@@ -68,3 +74,50 @@ class Shearing(Parameters):
 def test_a_text_that_becomes_a_path_is_refused():
     with pytest.raises(CounterpartError, match="/etc/passwd"):
         read_body(Shearing, {"flock": "/etc/passwd"}, {})
+
+
+TASK = "console.tasks.import_collection"
+
+
+def start(person, collection: str) -> Job:
+    files = {
+        "captions": SimpleUploadedFile("c.json", b"{}"),
+        "images": SimpleUploadedFile("pictures.zip", b"many"),
+    }
+    return start_with_uploads("Import", TASK, {"collection": collection}, files, by=person)
+
+
+def stored(job: Job) -> list[bool]:
+    return [default_storage.exists(described["path"]) for described in job.params["files"].values()]
+
+
+def end(job: Job) -> None:
+    Job.objects.filter(pk=job.pk).update(state="failed")
+    remove_uploads(str(job.pk))
+
+
+def test_the_same_files_for_the_same_end_are_one_job(person):
+    assert start(person, "zoo") == start(person, "zoo")
+
+
+def test_files_go_with_the_last_job_that_needs_them(person):
+    first, second = start(person, "zoo"), start(person, "farm")
+    end(first)
+    assert stored(second) == [True, True]
+    end(second)
+    assert stored(second) == [False, False]
+
+
+def test_files_that_another_job_removes_while_they_come_in_are_stored_again(person, monkeypatch, commit):
+    first, store = start(person, "zoo"), uploads.store_upload
+
+    def store_slowly(upload, folder):
+        if upload.name == "pictures.zip":
+            end(first)
+        return store(upload, folder)
+
+    monkeypatch.setattr(uploads, "store_upload", store_slowly)
+    monkeypatch.setattr(jobs, "send", lambda job: None)  # the job would read the files, and remove them at its end
+    with commit(execute=True):
+        second = start(person, "farm")
+    assert stored(second) == [True, True]

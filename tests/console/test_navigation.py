@@ -1,9 +1,14 @@
-"""The menu: every page of a section marks its entry; Ctrl+K, or a page without JavaScript, finds the rest."""
+"""The menu: every page of a section marks its entry; Ctrl+K, or a page without JavaScript, finds the rest. Old
+addresses lead to the page that took them in, with what they asked for."""
 
 import re
 
+import pytest
+from django.urls import reverse
+
 from console.navigation import OF_USER, entry_of
-from tests.console.addresses import GUARDED, address
+from console.urls import OLD_ADDRESSES
+from tests.console.addresses import ANY, GUARDED, address
 from tests.console.conftest import Site
 
 OF_ANYTHING = {"pairs", "pairs_csv", "pairs_review", "rename"}
@@ -65,3 +70,11 @@ def test_the_dialog_gets_the_list_alone_and_what_is_typed_is_escaped(member, db)
     assert 'role="option"' in part
     assert "<html" not in part
     assert "<script>x" not in member.get("/go/", {"q": "<script>x"}).text
+
+
+@pytest.mark.parametrize(("old", "page"), OLD_ADDRESSES.items())
+def test_an_old_address_leads_to_its_page_with_its_query(client, old, page):
+    named = {name: ANY[kind] for kind, name in re.findall(r"<(\w+):(\w+)>", old)}
+    address = re.sub(r"<\w+:(\w+)>", lambda part: str(named[part[1]]), old)
+    response = client.get(f"/{address}?by=ada")
+    assert (response.status_code, response.url) == (302, f"{reverse(page, kwargs=named)}?by=ada")
