@@ -1,6 +1,5 @@
 """The parameters of an act, declared once: a dataclass whose annotations carry Django form fields.
 
-    @dataclass(frozen=True, kw_only=True)
     class Sampling(Parameters):
         collection: Annotated[str, "collection to sample", POSITIONAL]
         images: Annotated[int, forms.IntegerField(min_value=0, label="Images", help_text="number of query images")] = 0
@@ -20,7 +19,18 @@ from dataclasses import fields as dataclass_fields
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    ClassVar,
+    Literal,
+    Self,
+    TypeVar,
+    cast,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -116,9 +126,11 @@ USUAL: dict[Any, Callable[..., forms.Field]] = {
 Declared = TypeVar("Declared", bound="Parameters")
 
 
+@dataclass_transform(kw_only_default=True, frozen_default=True)
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    """Base class. Making an instance raises CounterpartError for the first invalid value."""
+    """Base class, whose subclasses are dataclasses too. Making an instance raises CounterpartError for the first
+    invalid value."""
 
     _fields: ClassVar[dict[str, forms.Field]] = {}
     """The form fields by parameter, those of a subclass before those that it inherits."""
@@ -127,6 +139,7 @@ class Parameters:
         hints = get_type_hints(cls, include_extras=True)
         names = [name for base in cls.__mro__ for name in vars(base).get("__annotations__", ()) if name != "_fields"]
         cls._fields = {name: _field(hints[name], getattr(cls, name, MISSING)) for name in names}
+        dataclass(frozen=True, kw_only=True)(cls)
 
     def __post_init__(self) -> None:
         for name, field in self._fields.items():

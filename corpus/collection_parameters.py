@@ -1,6 +1,5 @@
 """The parameters of imports of collections and matches and of samples, for the commands and the pages."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -21,7 +20,6 @@ IS_LANGUAGE_TAG = RegexValidator(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
 class ImportParameters(Parameters):
     """Captions, and optionally pictures, to import into a collection."""
 
@@ -88,7 +86,6 @@ class ImportParameters(Parameters):
     ] = False
 
 
-@dataclass(frozen=True, kw_only=True)
 class MatchesParameters(Parameters):
     """Matches known from elsewhere to import into a collection."""
 
@@ -124,7 +121,6 @@ class MatchesParameters(Parameters):
     ] = False
 
 
-@dataclass(frozen=True, kw_only=True)
 class GalleryParameters(Parameters):
     """Items to search that stay in files."""
 
@@ -150,7 +146,6 @@ class CountOrFileField(forms.Field):
         return -number if str(value).startswith("-") else number
 
 
-@dataclass(frozen=True, kw_only=True)
 class SampleParameters(Parameters):
     """A fixed sample of query images and query captions."""
 

@@ -1,6 +1,6 @@
 """Offers: what a round shows and requires on a platform."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Annotated, Any
 
@@ -37,7 +37,6 @@ def number(least: int, most: int, label: str, help_text: str, *, required: bool 
     return forms.IntegerField(min_value=least, max_value=most, label=label, help_text=help_text, required=required)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Offer(Parameters):
     """What workers see and what they need. The platform's list shows ``title``, ``description`` and ``keywords``; where
     they are empty, those of the type of task.

@@ -1,7 +1,6 @@
 """Turns: what people judged for a version teaches its annotators, which then propose pairs that it does not know."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any
 
@@ -30,7 +29,6 @@ FEEDBACK = "feedback"
 """The kind of annotator that a turn teaches."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class TurnParameters(Parameters):
     """The next round after a released one: who proposes, and what differs from the released round."""
 

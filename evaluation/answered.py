@@ -83,7 +83,6 @@ class Answered:
         return f"{self.name}: {n:,} answers, of which {left_out:,} do not count and are left out.{played}"
 
 
-@dataclass(frozen=True, kw_only=True)
 class AnswersParameters(Parameters):
     """The rounds, or the version, whose answers are read."""
 

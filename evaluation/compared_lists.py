@@ -1,6 +1,5 @@
 """The stored lists of annotators that an analysis looks at: those of their newest searches of a collection."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from core.parameters import POSITIONAL, Option, Parameters
@@ -9,7 +8,6 @@ from mitl.models import Annotator
 from mitl.search.store import NewestLists, newest_lists
 
 
-@dataclass(frozen=True, kw_only=True)
 class ListsParameters(Parameters):
     collection: Annotated[str, "the collection that was searched", POSITIONAL]
     annotators: Annotated[tuple[str, ...], "the annotators, comma-separated"]

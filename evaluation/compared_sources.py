@@ -3,7 +3,6 @@ from the categories of objects in its images (Chun et al. 2021) and are never st
 
 from collections.abc import Collection as Some
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import pandas as pd
@@ -24,7 +23,6 @@ Pairs = dict[str, pd.DataFrame]
 """Source → its matches: database ids ``image`` and ``caption``."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class SourcesParameters(PlausibleParameters):
     sources: Annotated[
         str,

@@ -1,6 +1,5 @@
 """The judged pairs of a version, the annotators that proposed them and their ranks by every annotator."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -22,7 +21,6 @@ from evaluation.scores.runs import latest_retrievals
 from mitl.models import Direction, Proposal
 
 
-@dataclass(frozen=True, kw_only=True)
 class JudgedVersionParameters(Parameters):
     """A version, and the source of all its matches where that is known."""
 

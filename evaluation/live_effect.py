@@ -38,7 +38,6 @@ Floats = NDArray[np.float64]
 Positive = Literal["lenient", "strict", "graded"]
 
 
-@dataclass(frozen=True, kw_only=True)
 class EffectParameters(Parameters):
     """How scores are computed, and when a ranking counts as settled."""
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 from zipfile import BadZipFile
@@ -25,7 +24,6 @@ from mitl.annotators import AnnotatorKind, kind_of, kinds, module_of, stored_arr
 from mitl.models import Annotator
 
 
-@dataclass(frozen=True, kw_only=True)
 class Origin(Parameters):
     """Where weights come from, for the annotator's page: who published them, and under which licence."""
 
@@ -39,7 +37,9 @@ class Origin(Parameters):
     ] = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+UNKNOWN = Origin()
+
+
 class AddParameters(Origin):
     """A new annotator; its settings are what its kind declares."""
 
@@ -58,7 +58,7 @@ def add_annotator(
     checkpoint: Path | None = None,
     options: Mapping[str, object] | None = None,
     files: Mapping[str, Path] | None = None,
-    origin: Origin = Origin(),
+    origin: Origin = UNKNOWN,
     actor: str = "add_annotator",
 ) -> Annotator:
     """Add an annotator. Repeating the same returns the existing row.

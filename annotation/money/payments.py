@@ -1,6 +1,5 @@
 """Payments: what work earned. One reward an assignment, and bonuses; owed within the round's ceiling, paid once."""
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated
 
@@ -28,7 +27,6 @@ IN_ITS_PLACE = (COMPENSATION, PAID_AS_BONUS)
 """The reasons of bonuses that are given in place of a reward."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class BonusParameters(Parameters):
     """What a worker is paid on top of the reward, and why."""
 

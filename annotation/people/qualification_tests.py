@@ -30,7 +30,6 @@ LARGEST = 50
 MOST_ATTEMPTS = 20
 
 
-@dataclass(frozen=True, kw_only=True)
 class QualificationParameters(Parameters):
     """How many pairs of each kind are drawn, or a file of sentences, and how many right answers pass."""
 

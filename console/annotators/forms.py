@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence, Set
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 from django import forms
@@ -125,7 +124,6 @@ class ObjectField(forms.Field):
         return value
 
 
-@dataclass(frozen=True, kw_only=True)
 class SentAnnotator(Origin):
     """A new annotator, with the ids of the uploads that it is made of."""
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Container, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Annotated, Any
 from uuid import UUID
@@ -34,7 +33,6 @@ MATCHES = MatchesParameters.fields()
 NO_FILE = "Choose a file of captions, or an archive of pictures, or both."
 
 
-@dataclass(frozen=True, kw_only=True)
 class SentImport(Parameters):
     """Uploaded captions, pictures or both to import into a collection, by their ids."""
 
@@ -51,7 +49,6 @@ class SentImport(Parameters):
     skip_broken: Annotated[bool, IMPORT["skip_broken"]] = False
 
 
-@dataclass(frozen=True, kw_only=True)
 class SentMatches(Parameters):
     """Uploaded matches known from elsewhere to import into a collection, by the id of their file."""
 

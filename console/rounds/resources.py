@@ -1,7 +1,6 @@
 """Rounds for programs: plan, publish and close them; their progress, cost and judgments."""
 
 import json
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any
@@ -92,14 +91,12 @@ class AggregationAnswer(Schema):
 Aggregations = part_schema("Aggregations", AggregationAnswer, "The counts of a round, one a method, the latest first.")
 
 
-@dataclass(frozen=True, kw_only=True)
 class PublishCall(PublishParameters, Offer, AdmissionParameters, TimeParameters):
     """Where a round is published, for whom, and the ceiling of its cost."""
 
     ceiling: Annotated[Decimal, DollarField(max_digits=12, help_text="the round's ceiling, to confirm it")]
 
 
-@dataclass(frozen=True, kw_only=True)
 class SentJudgments(JudgmentParameters):
     """Uploaded judgments that were given elsewhere, by the id of their file."""
 

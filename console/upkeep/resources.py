@@ -1,6 +1,5 @@
 """Calls that undo imports and rename."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from django import forms
@@ -27,7 +26,6 @@ def undo(request: ApiRequest, name: str) -> Batch:
     return batch
 
 
-@dataclass(frozen=True, kw_only=True)
 class NewName(Parameters):
     """Another name for a thing."""
 

@@ -1,6 +1,5 @@
 """The parameters of ``publish``, for the command and the pages; what a platform shows is in ``crowd.offers``."""
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated
 
@@ -14,7 +13,6 @@ from crowd.channels import CHANNELS
 from crowd.offers import number
 
 
-@dataclass(frozen=True, kw_only=True)
 class PublishParameters(Parameters):
     """Which round to publish, and where."""
 
@@ -25,7 +23,6 @@ class PublishParameters(Parameters):
     skip_missing: Annotated[bool, "publish although pictures are missing; their pairs are shown without one"] = False
 
 
-@dataclass(frozen=True, kw_only=True)
 class AdmissionParameters(Parameters):
     """Who may join a round in the browser pool, and how many HITs they may take."""
 
@@ -69,7 +66,6 @@ class AdmissionParameters(Parameters):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class TimeParameters(Parameters):
     """How long a HIT takes."""
 

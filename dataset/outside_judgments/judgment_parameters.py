@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -38,7 +37,6 @@ class LevelMeaningsField(forms.Field):
         return text
 
 
-@dataclass(frozen=True, kw_only=True)
 class JudgmentParameters(Parameters):
     """How to read a file of judgments that were given elsewhere."""
 

@@ -121,7 +121,6 @@ def _text(help_text: str, at_most: int) -> forms.CharField:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Credits(Parameters):
     """What a version's users need to cite it. Every part may be empty."""
 

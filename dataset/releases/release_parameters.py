@@ -1,6 +1,6 @@
 """The parameters of ``release`` and ``aggregate``, for the commands, the pages and the jobs."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
@@ -87,7 +87,6 @@ class MergeField(forms.CharField):
         return None if value is None else super().to_python(value)
 
 
-@dataclass(frozen=True, kw_only=True)
 class AggregateParameters(Parameters):
     """How the votes of a round become verdicts."""
 
@@ -98,7 +97,6 @@ class AggregateParameters(Parameters):
     workers: Annotated[bool, "print a row of figures of every worker", OFF_PAGE] = False
 
 
-@dataclass(frozen=True, kw_only=True)
 class MergeParameters(Parameters):
     """What of a release decides on its positives, and on the conflicts between people and sources."""
 
@@ -122,7 +120,6 @@ class MergeParameters(Parameters):
         return Policies(method=self.method, ties=self.ties, positive_levels=self.positive_levels, merge=merge)
 
 
-@dataclass(frozen=True, kw_only=True)
 class ConflictsParameters(MergeParameters):
     """Whose conflicts are listed, and whether they are sent to review."""
 
@@ -130,7 +127,6 @@ class ConflictsParameters(MergeParameters):
     send: Annotated[bool, "put the conflicts into the reviewers' queue"] = False
 
 
-@dataclass(frozen=True, kw_only=True)
 class ReleaseParameters(MergeParameters, Credits):
     """What a version holds, and what its users need to cite it."""
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -38,7 +37,6 @@ SIGNS = {
 says little about other collections."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class CleanupParameters(Parameters):
     """The collection to search for pairs that need a review, and the limits of the search."""
 

@@ -1,7 +1,6 @@
 """Agreement: between workers, and of workers with controls, reviewers, annotators and match sources."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import isnan
 from typing import Annotated, Any
 
@@ -41,7 +40,6 @@ from mitl.pooling import caption_scores
 HELP = "How far workers agree with each other, with controls, reviewers, annotators and match sources."
 
 
-@dataclass(frozen=True, kw_only=True)
 class AgreementParameters(AnswersParameters):
     others: Annotated[
         tuple[str, ...],

@@ -1,7 +1,6 @@
 """Annotators: how good their proposals are by rank and level, what each alone found, and every source's coverage."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from core.errors import CounterpartError
@@ -18,7 +17,6 @@ from mitl.charts.drawing import Chart
 HELP = "How good each annotator's proposals are, by rank and level, and precision and recall of every source."
 
 
-@dataclass(frozen=True, kw_only=True)
 class AnnotatorsParameters(AnswersParameters, SourcesParameters):
     """Parameters of the analysis: judged rounds, and match sources to compare with their verdicts."""
 

@@ -1,7 +1,6 @@
 """Benchmarks: how similarly metrics rank the same models (ECCV Caption, table 5, figures 4 and 5)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -30,7 +29,6 @@ FEWEST = 2
 Matrices = Mapping[str, NDArray[np.float64]]
 
 
-@dataclass(frozen=True, kw_only=True)
 class BenchmarksParameters(Parameters):
     versions: Annotated[
         tuple[str, ...], "versions whose leaderboards are compared, comma-separated", Option(metavar="V1,V2")

@@ -45,7 +45,6 @@ class Bias:
     from_truth: list[SizeBias] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
 class BiasParameters(JudgedVersionParameters):
     metrics: Annotated[tuple[str, ...], f"metrics, comma-separated, or all: {', '.join(OFFERED)}"] = SHOWN
     without_positives: Annotated[

@@ -32,7 +32,6 @@ NOTE = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
 class CalibrationParameters(Parameters):
     round: Annotated[str, "name of the round", POSITIONAL]
     merge: Annotated[str, "match sources that count without a judgment, as release merges them"] = "original"

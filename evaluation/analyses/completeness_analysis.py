@@ -60,7 +60,6 @@ class Completeness:
         return {**self.captures, BY_PARTS: None if self.doubt else self.parts.total}
 
 
-@dataclass(frozen=True, kw_only=True)
 class CompletenessParameters(JudgedVersionParameters):
     seed: Annotated[int, SeedField(help_text="seed of the bootstrap over queries")] = 0
 

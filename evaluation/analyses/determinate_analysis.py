@@ -1,7 +1,6 @@
 """Determinate captions: for each caption of a round that asks about captions alone, the share of yes."""
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from django.db.models import Count, Q
@@ -19,7 +18,6 @@ from mitl.charts.bars import bar_chart
 HELP = "Which captions workers call determinate: the share of yes of each, in a round of the task determinate."
 
 
-@dataclass(frozen=True, kw_only=True)
 class DeterminateParameters(Parameters):
     round: Annotated[str, "a round of the task determinate", POSITIONAL]
 

@@ -1,6 +1,5 @@
 """Diversity: how differently annotators rank the same queries (the two matrices of table A.1, in both directions)."""
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -22,7 +21,6 @@ TITLES = {"tau": "Kendall's tau-b", "rank": "rank of the row's best item in the 
 Matrices = dict[Direction, dict[str, NDArray[np.float64]]]
 
 
-@dataclass(frozen=True, kw_only=True)
 class DiversityParameters(ListsParameters):
     depth: Annotated[int, forms.IntegerField(min_value=1, help_text="entries of each list that count")] = 25
     absent: Annotated[Absent, "items in only one of two lists: ranked after the other list, or left out"] = "last"

@@ -1,7 +1,6 @@
 """Scores of a round's models from the queries that were judged whole, with their intervals."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from core.parameters import POSITIONAL
@@ -32,7 +31,6 @@ NEIGHBOURS = (
 HELP = "Scores of a round's models with intervals, from the queries that were judged whole: counted or estimated."
 
 
-@dataclass(frozen=True, kw_only=True)
 class EstimatesParameters(EstimateParameters):
     round: Annotated[str, "name of the round", POSITIONAL]
 

@@ -1,7 +1,6 @@
 """Hubness: items that occur in far too many lists (skewness of N_k, hs-sum and the largest hub per annotator)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -27,7 +26,6 @@ HELP = "How strongly hubs dominate the annotators' stored lists: skewness of N_k
 DEEPEST = max(DEPTHS)
 
 
-@dataclass(frozen=True, kw_only=True)
 class HubnessParameters(ListsParameters):
     steps: Annotated[
         bool, "compare the re-rankings instead, by recall of the original pairs of the split test, tuned on val"

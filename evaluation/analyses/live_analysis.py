@@ -1,6 +1,5 @@
 """Live: the scores of a round's models at looks that were fixed in advance, as the judgments of its audit arrive."""
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from core.parameters import POSITIONAL, Option
@@ -18,7 +17,6 @@ from mitl.charts.lines import line_chart
 HELP = "Scores of an audit's models with intervals at looks fixed in advance; what stopping there saves and gives up."
 
 
-@dataclass(frozen=True, kw_only=True)
 class LiveAnalysisParameters(LiveParameters):
     name: Annotated[str, "a round of --judge audit, open or closed", POSITIONAL, Option(metavar="ROUND")]
 

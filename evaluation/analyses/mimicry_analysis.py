@@ -1,7 +1,6 @@
 """Mimicry: workers whose answers follow an annotator's ranking beyond what it says of the pairs' matches."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -39,7 +38,6 @@ NOTE = (
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, kw_only=True)
 class MimicryParameters(Parameters):
     round: Annotated[str, "name of the round", POSITIONAL]
     seed: Annotated[int, SeedField(help_text="seed of the drawn honest answers")] = 0

@@ -1,6 +1,6 @@
 """A pair of a round: the votes that it wants, has and waits for, and what keeps it from being finished."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Annotated
 
 from annotation.work.pair_status import status_of
@@ -16,7 +16,6 @@ HELP = "How many votes a pair of a round wants, has and waits for, and what keep
 COUNTS = ("wanted", "done", "leased", "waiting", "lacking", "open")
 
 
-@dataclass(frozen=True, kw_only=True)
 class PairParameters(Parameters):
     round: Annotated[str, "the round's name", POSITIONAL]
     image: Annotated[str, "the image's id in its collection", POSITIONAL]

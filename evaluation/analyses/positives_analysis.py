@@ -2,7 +2,6 @@
 them (ECCV Caption, table 2 and figure 3a)."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -29,7 +28,6 @@ NO_PROPOSALS = pd.DataFrame(columns=[*PAIR, "annotator", "direction"])
 SHOWN = 12  # numbers of positives on the terminal
 
 
-@dataclass(frozen=True, kw_only=True)
 class PositivesParameters(SourcesParameters):
     version: Annotated[str, "the version whose queries are counted", POSITIONAL]
     sources: Annotated[str, "match sources to compare it with, as in original,cxc>=3", Option(metavar="S,S")] = (

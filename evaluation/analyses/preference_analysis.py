@@ -1,6 +1,5 @@
 """Preferences between rankings: how often each was preferred to each, and strengths (ECCV Caption, appendix D.1)."""
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from mitl.charts.bars import bar_chart
 HELP = "Which rankings workers prefer, with Bradley-Terry strengths, in a round of the task preference."
 
 
-@dataclass(frozen=True, kw_only=True)
 class PreferenceParameters(Parameters):
     round: Annotated[str, "a round of the task preference", POSITIONAL]
 

@@ -1,6 +1,6 @@
 """Stopping: whether a round's judgments have settled the ranking of models, and where it could have stopped."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -19,7 +19,6 @@ from mitl.charts.lines import rank_chart
 HELP = "Whether a round's judgments have settled the ranking of the models; where a finished round could have stopped."
 
 
-@dataclass(frozen=True, kw_only=True)
 class StoppingParameters(EffectParameters):
     name: Annotated[str, "an open or closed round", POSITIONAL, Option(metavar="ROUND")]
     check: Annotated[bool, "end with an error unless the ranking is settled"] = False

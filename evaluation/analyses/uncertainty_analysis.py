@@ -1,6 +1,5 @@
 """Uncertainty: whether an annotator is less certain about items with many matches (ECCV Caption, figure 3b)."""
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from core.parameters import POSITIONAL, Option, Parameters
@@ -19,7 +18,6 @@ HELP = "Whether a probabilistic annotator (pcme) is less certain about items wit
 ROWS = 12  # levels shown on the terminal
 
 
-@dataclass(frozen=True, kw_only=True)
 class UncertaintyParameters(Parameters):
     collection: Annotated[str, "the collection whose gallery is measured", POSITIONAL]
     annotator: Annotated[str, "an annotator with uncertainty estimates (pcme)", Option(metavar="A")]

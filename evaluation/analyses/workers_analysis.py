@@ -1,7 +1,6 @@
 """Workers: what each did and how well, and the same by the number of HITs done (ECCV Caption, table B.1)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
@@ -26,7 +25,6 @@ SHOWN = 20  # workers on the terminal
 Sort = Literal["hits", "reliability", "agreement", "controls_right", "seconds_per_pair"]
 
 
-@dataclass(frozen=True, kw_only=True)
 class WorkersParameters(AnswersParameters):
     method: Annotated[Method, "estimates the reliability"] = "dawid-skene"
     sort: Annotated[Sort, "order of the workers"] = "hits"

@@ -203,7 +203,6 @@ class FurtherVotesAct(TopUpAct):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class JudgeAgain(FurtherVotesAct):
     """Ask further votes on doubtful pairs."""
 
@@ -220,7 +219,6 @@ class JudgeAgain(FurtherVotesAct):
         return judge_again(round, self.again)
 
 
-@dataclass(frozen=True, kw_only=True)
 class JudgeTwice(FurtherVotesAct):
     """Ask a second vote on pairs drawn at random."""
 

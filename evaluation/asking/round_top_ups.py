@@ -35,7 +35,6 @@ from hits.models import Round, TopUp
 from hits.rounds.top_ups import design_of, new_top_up
 
 
-@dataclass(frozen=True, kw_only=True)
 class AskModels(TopUpAct):
     """Ask the first items of models: as deep as the pool is, of the audited queries, or of all queries where the round
     asks all pairs; first hits alone where it asks those."""
@@ -75,7 +74,6 @@ class AskModels(TopUpAct):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class ContinueAudit(TopUpAct):
     """Ask the pairs of the next audited queries: those in the pool, and first items of models of earlier top-ups."""
 
@@ -114,7 +112,6 @@ class LikelyBatch(PlannedTopUp):
     width: float
 
 
-@dataclass(frozen=True, kw_only=True)
 class AskLikely(TopUpAct):
     """Ask the most likely matches, by probabilities that are learned from the audited queries."""
 
@@ -148,7 +145,6 @@ class AskLikely(TopUpAct):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class RejectUnlikely(TopUpAct):
     """Reject unlikely pairs once, by probabilities learned from the audited queries, after a sample is judged."""
 

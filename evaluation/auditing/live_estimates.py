@@ -30,7 +30,6 @@ from hits.task_types import require_pairs
 from mitl.models import Direction
 
 
-@dataclass(frozen=True, kw_only=True)
 class LiveParameters(ScoreParameters):
     """What is estimated at each look, and how many looks there are."""
 

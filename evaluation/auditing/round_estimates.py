@@ -41,7 +41,6 @@ class RoundEstimates:
     differences: tuple[ModelDifference, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
 class ScoreParameters(Parameters):
     """Which scores are estimated of a round."""
 
@@ -67,7 +66,6 @@ class ScoreParameters(Parameters):
         return tuple(NAMES[name] for name in self.metric)
 
 
-@dataclass(frozen=True, kw_only=True)
 class EstimateParameters(ScoreParameters):
     """What is estimated of a round, and from what."""
 

@@ -18,7 +18,6 @@ from hits.rounds.round_parameters import DollarField
 from hits.task_types import task_type_of
 
 
-@dataclass(frozen=True, kw_only=True)
 class AuditOptions(Parameters):
     """Which designs are compared, what they should reach, and what is stated where nothing was judged."""
 

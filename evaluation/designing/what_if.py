@@ -38,7 +38,6 @@ ESTIMATED = {"estimated_recall": "value", "recall_low": "low", "recall_high": "h
 """What the audit of a replay says of its recall, by the attributes of ``Recall``."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class WhatIfParameters(Parameters):
     """Under which policy a round is replayed."""
 

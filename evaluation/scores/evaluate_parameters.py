@@ -1,6 +1,5 @@
 """The parameters of ``evaluate``, for the command and the pages."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -25,7 +24,6 @@ class ZetaField(forms.Field):
             raise ValidationError("Use whole numbers, as in 0,1.") from error
 
 
-@dataclass(frozen=True, kw_only=True)
 class PlausibleParameters(Parameters):
     """Parameters of plausible matches (PMRP): the categories of objects in each image, and how many may differ."""
 
@@ -47,7 +45,6 @@ class PlausibleParameters(Parameters):
     ] = (0,)
 
 
-@dataclass(frozen=True, kw_only=True)
 class EvaluateParameters(PlausibleParameters):
     """How rankings are named, read and measured; ``ties`` and ``missing`` are those of ``policies``."""
 

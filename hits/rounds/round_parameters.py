@@ -1,7 +1,6 @@
 """The parameters of ``pack`` and ``plan_round``, for the commands, the page, the job and the API."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Self
 
@@ -90,7 +89,6 @@ def unused_by(task: TaskType) -> set[str]:
     return {name for name, is_used in used.items() if not is_used}
 
 
-@dataclass(frozen=True, kw_only=True)
 class PackParameters(Parameters):
     """How a pool is packed into a round, what workers are paid, and what the round may cost."""
 
@@ -260,14 +258,12 @@ class PackParameters(Parameters):
         return super().from_options({**options, "design": load_design(design) if design else None})
 
 
-@dataclass(frozen=True, kw_only=True)
 class NewRoundParameters(PackParameters):
     """The round that a pool is packed into."""
 
     round: Annotated[str, NameField(help_text="name of the new round"), POSITIONAL]
 
 
-@dataclass(frozen=True, kw_only=True)
 class RoundParameters(SearchParameters, PoolingParameters, PackParameters):
     """A round to plan: its queries, how annotators search for them, what is pooled, and how the pool is packed."""
 

@@ -1,7 +1,6 @@
 """The parameters of ``active_learning``."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from django import forms
@@ -39,7 +38,6 @@ def is_number(text: str, least: int) -> bool:
     return (whole_number(text) or 0) >= least
 
 
-@dataclass(frozen=True, kw_only=True)
 class ActiveParameters(Parameters):
     """Which annotator learns on which collection, and how what is paired next is chosen."""
 

@@ -1,6 +1,5 @@
 """The parameters of ``retrieve`` and ``pool``, which those of planning a round include."""
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from django import forms
@@ -13,7 +12,6 @@ from mitl.search.request import CASCADE_DEPTH, DEPTH, Engine, RunOn
 from mitl.search.top_lists import Device
 
 
-@dataclass(frozen=True, kw_only=True)
 class SearchParameters(Parameters):
     """Which annotators search, and how."""
 
@@ -49,7 +47,6 @@ class SearchParameters(Parameters):
             raise CounterpartError(str(error)) from error
 
 
-@dataclass(frozen=True, kw_only=True)
 class GallerySearchParameters(SearchParameters):
     """A search of a whole gallery."""
 
@@ -75,7 +72,6 @@ class GallerySearchParameters(SearchParameters):
         return self.shards is not None or bool(self.gallery)
 
 
-@dataclass(frozen=True, kw_only=True)
 class RetrieveParameters(GallerySearchParameters):
     """A search of a whole gallery by the command, which can also estimate and tune it, and run it elsewhere."""
 
@@ -98,7 +94,6 @@ class RetrieveParameters(GallerySearchParameters):
         return super().by_parts or self.engine_on != "local"
 
 
-@dataclass(frozen=True, kw_only=True)
 class PoolingParameters(Parameters):
     """Which places of the lists become a pool's pairs."""
 
@@ -126,7 +121,6 @@ class PoolingParameters(Parameters):
     ] = False
 
 
-@dataclass(frozen=True, kw_only=True)
 class PoolParameters(PoolingParameters):
     """A pool of the annotators' newest lists."""
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from time import perf_counter
 from typing import Annotated, Any
 
@@ -33,7 +33,6 @@ from mitl.training.examples import Validation, read_examples
 TASK = "mitl.tasks.train"
 
 
-@dataclass(frozen=True, kw_only=True)
 class TrainParameters(Parameters):
     """Which annotator is trained, on what, and how."""
 

@@ -1,6 +1,5 @@
 """How much a visitor may send, and where; files that are uploaded stay as long as a job needs them."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -64,7 +63,6 @@ class PlaceField(forms.Field):
         return Path(value)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Shearing(Parameters):
     """Parameters whose description does not say that a text becomes a path."""
 

@@ -1,6 +1,5 @@
 """Parameters of an act: one declaration makes a command's options, a page's form and a job's JSON."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,7 +11,6 @@ from core.errors import CounterpartError
 from core.parameters import OFF_PAGE, POSITIONAL, FlagField, NamesField, Option, Parameters, values_of
 
 
-@dataclass(frozen=True, kw_only=True)
 class Shearing(Parameters):
     flock: Annotated[str, forms.CharField(label="Flock", help_text="flock to shear"), POSITIONAL]
     sheep: Annotated[int, forms.IntegerField(min_value=1, help_text="sheep to shear")] = 3
@@ -20,13 +18,11 @@ class Shearing(Parameters):
     wet: Annotated[bool, "shear wet sheep"] = False
 
 
-@dataclass(frozen=True, kw_only=True)
 class Driving(Parameters):
     flocks: Annotated[tuple[str, ...], "flocks to drive", POSITIONAL] = ()
     dog: Annotated[str, forms.CharField(help_text="at 100% of its speed"), Option(name="with", metavar="DOG")] = "rex"
 
 
-@dataclass(frozen=True, kw_only=True)
 class Naming(Parameters):
     name: Annotated[str, "name of a sheep"]
     after: Annotated[str | None, "an older sheep"] = None
