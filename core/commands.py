@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from textwrap import indent
-from typing import Any, ClassVar
+from types import UnionType
+from typing import Any, ClassVar, get_args, get_origin
 
 from django.contrib.auth.models import User
 from django.core.checks import run_checks
@@ -45,20 +46,29 @@ class OwnOptions(DjangoHelpFormatter):
 class ActCommand(BaseCommand):
     """A command that parses its options, calls one function and prints the result.
 
-    A subclass defines ``act(**options)``, which returns the text to print; ``progress`` is among the options. If it
-    sets ``figures``, ``act`` may also return a dict of figures and lists of rows: printed as ``name: value`` lines with
-    labels and units, or by key as JSON with ``--json``. If it sets ``parameters``, their options are the command's, and
-    ``act`` gets an instance of them as ``parameters``; its ``arguments`` come after them. ``step`` is one of
-    ``command_help.STEPS``: ``manage.py help`` lists it there.
+    A subclass defines ``act(**options)``, which returns the text to print; ``progress`` is among the options. Where it
+    is annotated to return a dict of figures and lists of rows too, these are printed as ``name: value`` lines with
+    labels and units, or by key as JSON with ``--json``. Where it has an argument ``parameters``, the options of its
+    kind are the command's, with the ``arguments`` after them. ``step`` is one of ``command_help.STEPS``:
+    ``manage.py help`` lists it there.
     """
 
     step: ClassVar[str] = "site"
-    figures = False
+    figures: ClassVar[bool] = False
+    """Whether the command has the option ``--json``."""
     parameters: ClassVar[type[Parameters] | None] = None
     arguments: ClassVar[Sequence[Argument]] = ()
     requires_migrations_checks = True
     requires_system_checks: tuple[str, ...] = ("settings",)  # those of the addresses import every page
     suppressed_base_arguments = DjangoHelpFormatter.show_last  # Django's own options, half of all: still accepted
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "act" in vars(cls):
+            hints = cls.act.__annotations__
+            returned = get_args(hints["return"]) if isinstance(hints["return"], UnionType) else [hints["return"]]
+            cls.figures = vars(cls).get("figures", dict in map(get_origin, returned))
+            cls.parameters = hints.get("parameters")
 
     def run_from_argv(self, argv: list[str]) -> None:
         """Run as Django does, but report invalid options in one line, without the usage."""

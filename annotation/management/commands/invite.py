@@ -14,7 +14,6 @@ from hits.round_commands import RoundCommand
 class Command(RoundCommand):
     step = "crowd"
     help = "Make, list or revoke invitations to a round of the browser pool. Each is a link by which one person joins."
-    figures = True
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)

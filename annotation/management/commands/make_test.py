@@ -11,7 +11,6 @@ class Command(ActCommand):
         "Make a test that workers of the browser pool pass before their first HIT: pairs whose answer is known or, "
         "with --sentences, a test of spelling and grammar."
     )
-    parameters = QualificationParameters
 
     def act(self, *, parameters: QualificationParameters, **options: Any) -> str:
         test = make_qualification(parameters, actor="make_test")

@@ -7,7 +7,6 @@ from core.commands import ActCommand, argument
 class Command(ActCommand):
     step = "site"
     help = "Check a receipt or completion code that a worker shows: what it proves."
-    figures = True
     arguments = (argument("code", help="as the worker copied it; capitals and spaces do not matter"),)
 
     def act(self, **options: Any) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from core.commands import ActCommand, argument, rows_table
 class Command(ActCommand):
     step = "collection"
     help = "List what there is: all things of a kind with their states, or how many there are of each kind."
-    figures = True
     arguments = (argument("things", nargs="?", choices=THINGS, metavar="THINGS", help=", ".join(THINGS)),)
 
     def act(self, **options: Any) -> str | dict[str, Any]:

@@ -12,7 +12,6 @@ class Command(ActCommand):
         "that has ended and an annotator whose lists no pool uses can go; what was published or released stays. Asks "
         "before it removes."
     )
-    figures = True
     arguments = (
         argument("thing", metavar="THING", help=", ".join(map(singular, THINGS))),
         argument("name", metavar="NAME", help="its name; of a retrieval or job its number, as list shows it"),

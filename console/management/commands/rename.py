@@ -11,7 +11,6 @@ class Command(ActCommand):
         "Give something another name. What a released version, or a platform, carries by its name keeps it. Files stay "
         "where they are."
     )
-    figures = True
     arguments = (
         argument(
             "thing",

@@ -15,7 +15,6 @@ from mitl.search.search_report import HEADS, notes_on, rows_of
 class Command(ActCommand):
     step = "collection"
     help = "Show one thing as the API does: its state, its counts, and what a round waits for."
-    figures = True
     arguments = (
         argument("thing", metavar="THING", help=", ".join(map(singular, THINGS))),
         argument("name", metavar="NAME", help="its name; of a retrieval or job its number, as list shows it"),

@@ -12,7 +12,6 @@ class Command(ActCommand):
         "otherwise say what does, and change nothing. Every import prints the name of its batch; show collection NAME "
         "lists them. Asks before it takes anything back."
     )
-    figures = True
     arguments = (
         argument("batch", metavar="BATCH", help="name of the import, such as coco-2"),
         argument("--yes", action="store_true", help="do not ask"),

@@ -19,8 +19,6 @@ class Command(ActCommand):
         "and, optionally, image_id, caption_id and split, or pictures with a .txt of their name, a caption a line. "
         "Pictures without a caption are imported too: workers can write some (pack --task caption)."
     )
-    figures = True
-    parameters = ImportParameters
     arguments = (
         argument("--look", action="store_true", help="show what would be imported, and import nothing"),
         argument("--yes", action="store_true", help="import without the look and the question of a terminal"),

@@ -17,8 +17,6 @@ class Command(ActCommand):
         "storage, and sha256) and captions-*.parquet (key, text, and image, the place of its image among all images). "
         "Keys ascend over the files of a side. Importing the same again changes nothing."
     )
-    figures = True
-    parameters = GalleryParameters
 
     def act(self, progress: TerminalBar, *, parameters: GalleryParameters, **options: Any) -> str | dict[str, Any]:
         wanted = asdict(parameters) | {"collection": Collection.objects.named(parameters.collection)}

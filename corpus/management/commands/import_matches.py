@@ -18,8 +18,6 @@ class Command(ActCommand):
         "JSON in one direction, {id: [ids]}, as eccv_image_to_caption.json. A folder may be an export. "
         "Existing matches do not change."
     )
-    figures = True
-    parameters = MatchesParameters
 
     def act(self, progress: TerminalBar, *, parameters: MatchesParameters, **options: Any) -> str | dict[str, Any]:
         wanted = asdict(parameters) | {"collection": Collection.objects.named(parameters.collection)}

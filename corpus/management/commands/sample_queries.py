@@ -15,8 +15,6 @@ class Command(ActCommand):
         "the training splits). Only queries are sampled, never the gallery. Running it again with the same options "
         "changes nothing."
     )
-    figures = True
-    parameters = SampleParameters
 
     def act(self, *, parameters: SampleParameters, **options: Any) -> str | dict[str, Any]:
         wanted = asdict(parameters) | {"collection": Collection.objects.named(parameters.collection)}

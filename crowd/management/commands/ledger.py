@@ -16,7 +16,6 @@ class Command(RoundCommand):
         "Show the money of a round: what it may still spend, plans to spend, has set aside with its platform, owes and "
         "has paid, and what each worker has earned."
     )
-    figures = True
     arguments = (
         argument(
             "--platform",

@@ -13,7 +13,6 @@ from hits.round_commands import RoundCommand
 class Command(RoundCommand):
     step = "crowd"
     help = "Write to all workers who submitted work in a round, through its platform; list those it could not reach."
-    figures = True
     arguments = (
         argument("--subject", required=True, help="the subject, up to 200 characters"),
         argument("--text", required=True, help="the message, up to 4,096 characters"),

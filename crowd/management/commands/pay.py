@@ -19,7 +19,6 @@ from hits.round_commands import RoundCommand
 
 class Bonus(ActCommand):
     help = "Give the worker of an assignment a bonus; the same reason again gives no second one."
-    parameters = BonusParameters
 
     def act(self, *, parameters: BonusParameters, **options: Any) -> str:
         work = Assignment.objects.numbered(parameters.assignment)
@@ -33,7 +32,6 @@ class Floor(RoundCommand):
         "If a round's reward is below its wage floor for the median active time, owe every paid assignment the "
         "difference as a bonus, once."
     )
-    figures = True
     arguments = (argument("--dry-run", action="store_true", help="only print what it would cost"),)
 
     def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> dict[str, Any]:

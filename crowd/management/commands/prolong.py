@@ -12,7 +12,6 @@ from hits.round_commands import RoundCommand
 class Command(RoundCommand):
     step = "crowd"
     help = "Keep a round's postings open for longer: also those that expired since the last sync."
-    figures = True
     arguments = (
         argument("--days", type=int, required=True, help="days from now until the postings expire"),
         argument("--dry-run", action="store_true", help="only print what it means"),

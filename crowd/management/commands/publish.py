@@ -21,7 +21,6 @@ from hits.rounds.packed_rounds import missing_pictures
 class Command(ActCommand):
     step = "round"
     help = "Publish a round: open it to workers on a channel, if it stays below its ceiling and no picture is missing."
-    parameters = PublishParameters
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)

@@ -9,7 +9,6 @@ class Command(ActCommand):
     help = (
         "Repair what crashes left behind, as the clock does: expire leases, resume jobs, retry calls, grade new work."
     )
-    figures = True
 
     def act(self, **options: Any) -> dict[str, Any]:
         return {**reconcile()}

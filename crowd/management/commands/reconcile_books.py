@@ -12,7 +12,6 @@ from hits.round_commands import RoundCommand
 class Command(RoundCommand):
     step = "crowd"
     help = "List every difference between a round and its platform. A round of the browser pool has none."
-    figures = True
     arguments = (
         argument("--repair", action="store_true", help="repair what can be repaired (default: change nothing)"),
     )

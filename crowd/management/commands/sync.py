@@ -11,7 +11,6 @@ from hits.round_commands import RoundCommand
 class Command(RoundCommand):
     step = "crowd"
     help = "Sync a round with its platform: store new submissions, pay, and post open seats again."
-    figures = True
 
     def act(self, progress: TerminalBar, *, round: Round, **options: Any) -> dict[str, Any]:
         send_waiting(round)

@@ -8,8 +8,6 @@ from dataset.releases.release_parameters import AggregateParameters
 class Command(ActCommand):
     step = "version"
     help = "Write a verdict on every pair of a round from the judgments that count."
-    figures = True
-    parameters = AggregateParameters
 
     def act(self, progress: TerminalBar, *, parameters: AggregateParameters, **options: Any) -> dict[str, Any]:
         from dataset.verdicts import aggregate  # slow to import

@@ -22,7 +22,6 @@ class Command(ActCommand):
         "Export a released version, with its card, manifest and checksums; or the accepted captions of a round (pack "
         "--task caption), for import_collection --format jsonl. These name no worker."
     )
-    figures = True
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("version", help="name of the version; of the round, for captions")

@@ -19,8 +19,6 @@ class Command(ActCommand):
         "the channel import, under pseudonyms: names are not stored. Formats:\n"
         + "\n".join(f"- {name}: {says}" for name, says in FORMATS.items())
     )
-    figures = True
-    parameters = JudgmentParameters
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("round", help="name of the round, packed from the same pairs")

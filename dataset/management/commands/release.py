@@ -17,8 +17,6 @@ SOURCES = {
 class Command(ActCommand):
     step = "version"
     help = "Release a version: the positive verdicts of rounds, united with match sources. It never changes again."
-    figures = True
-    parameters = ReleaseParameters
 
     def act(self, progress: TerminalBar, *, parameters: ReleaseParameters, **options: Any) -> dict[str, Any]:
         from dataset.releases.release import release  # slow to import

@@ -27,7 +27,6 @@ class Queue(RoundCommand):
         "Bring the reviewers' queue of a round's collection up to date and print its counts. Fails if a pair of the "
         "round without a majority is missing from the queue."
     )
-    figures = True
 
     def act(self, *, round: Round, **options: Any) -> dict[str, Any]:
         counts = refresh_queue(round.pool.collection)
@@ -72,8 +71,6 @@ class Cleanup(ActCommand):
         "Look for meaningless captions, suspicious originals and repeated pictures, put them into the reviewers' "
         "queue, and print its counts. Nothing is excluded."
     )
-    figures = True
-    parameters = CleanupParameters
 
     def act(self, progress: TerminalBar, *, parameters: CleanupParameters, **options: Any) -> dict[str, Any]:
         return {**suggest_clean_up(parameters, progress=progress)}
@@ -81,7 +78,6 @@ class Cleanup(ActCommand):
 
 class Exclude(ActCommand):
     help = "Exclude captions or images from a collection's dataset, as one person's decision: a review for each."
-    figures = True
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("collection", help="name of the collection")
@@ -108,8 +104,6 @@ class Exclude(ActCommand):
 
 class Conflicts(ActCommand):
     help = "Count what a merge would bring, and list the pairs that people refuse and a merged source has."
-    figures = True
-    parameters = ConflictsParameters
 
     def act(self, *, parameters: ConflictsParameters, **options: Any) -> dict[str, Any]:
         sample = Sample.objects.select_related("collection").named(parameters.sample)

@@ -13,8 +13,6 @@ class Command(ActCommand):
         "the pairs that the version does not know are packed into a new round of --judge audit+greedy, with the same "
         "queries. The annotators are named ANNOTATOR-VERSION, the pool NAME-pool. The same command resumes."
     )
-    figures = True
-    parameters = TurnParameters
 
     def act(self, progress: TerminalBar, *, parameters: TurnParameters, **options: Any) -> dict[str, Any]:
         planned = take_turn(parameters, actor="command", progress=progress)

@@ -14,7 +14,6 @@ class Command(ActCommand):
         "Train the demo's annotators on a drawn collection: their weights are written into the source (demo/weights). "
         "Takes several minutes per annotator; after an interruption the same command resumes."
     )
-    figures = True
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(ANNOTATORS)} (default: all)")

@@ -20,7 +20,6 @@ class Command(ActCommand):
         "unlikely pairs, which the round then rejects; with --again, for further votes on doubtful pairs; with "
         "--twice, for a second vote on pairs drawn at random. Without --yes, pairs, HITs and cost are printed."
     )
-    figures = True
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("round", help="an audit, a round of first hits or of all pairs, that is not closed")

@@ -13,6 +13,7 @@ from mitl.charts.drawing import check_chart_path, write_chart
 
 class Command(ActCommand):
     step = "scores"
+    figures = False  # each subject has --json itself
     help = "Analyse annotators, workers and judgments: print the figures of one subject, write them as CSV, plot them."
 
     typed: Collection[str] = helps()  # the subjects whose options are declared: a shell waits for no other

@@ -18,7 +18,6 @@ SHOWN = 3  # pairs of each cause that are printed
 class Command(ActCommand):
     step = "version"
     help = "Compare two versions: every pair that differs with its main cause, and the effect on the scores."
-    figures = True
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("before", help="name of the earlier version")

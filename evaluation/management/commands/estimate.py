@@ -11,8 +11,6 @@ class Command(ActCommand):
         "Estimate the scores of a round's models, with intervals: of a round of --judge audit from its audited "
         "queries, of a finished round from all pairs or, with --audit-share, as if only a part had been judged."
     )
-    figures = True
-    parameters = EstimatesParameters
 
     def act(self, progress: TerminalBar, *, parameters: EstimatesParameters, **options: Any) -> str | dict[str, Any]:
         findings = analyse(parameters, progress=progress)

@@ -28,8 +28,6 @@ class Command(ActCommand):
         "Score models on a released version or on named benchmarks: mAP@R, R-Precision and R@k, on average and in both "
         "directions. Give --version or --benchmark. Intervals are for queries drawn like those of the version."
     )
-    figures = True
-    parameters = EvaluateParameters
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         # Replaces Django's --version: here it names a version of a dataset.

@@ -40,8 +40,6 @@ class Command(ActCommand):
         "matches are found, and how far scores and the order of models are from those of the round as it was run; "
         "without --judge, all policies side by side. Nothing is written."
     )
-    figures = True
-    parameters = AuditOptions
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", help="a round, as the pilot: an audit, or a finished round of all pairs; or a pool")

@@ -15,7 +15,6 @@ class Command(ActCommand):
         "Rebuild a version from its judgments: packing, verdicts, merge and scores; and compare everything with its "
         "files, the collection and the database."
     )
-    figures = True
     arguments = (argument("version", help="name of the version"),)
 
     def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:

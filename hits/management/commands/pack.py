@@ -18,8 +18,6 @@ from mitl.pooling import pool_sample
 class Command(ActCommand):
     step = "round"
     help = "Pack a pool's pairs into a draft round of HITs with gold controls; nothing is published."
-    figures = True
-    parameters = NewRoundParameters
 
     def add_arguments(self, parser: CommandParser) -> None:
         asked = parser.add_mutually_exclusive_group(required=True)

@@ -14,9 +14,7 @@ class Command(ActCommand):
         "Make a draft of a round in one step: sample queries, retrieve with every annotator, pool and pack. The "
         "results are named ROUND-queries, ROUND-pool and ROUND. After an interruption, the same command resumes."
     )
-    figures = True
 
-    parameters = RoundParameters
     arguments = (argument("--background", action="store_true", help="queue it as a job and print the job's id"),)
 
     def act(self, progress: TerminalBar, *, parameters: RoundParameters, **options: Any) -> dict[str, Any]:

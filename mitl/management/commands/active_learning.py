@@ -20,8 +20,6 @@ class Command(ActCommand):
         "random. Lists of --top-k and --mini-batch make a grid. The database does not change; the same seeds give the "
         "same figures; an interrupted run resumes."
     )
-    figures = True
-    parameters = ActiveParameters
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)

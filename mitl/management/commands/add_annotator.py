@@ -43,7 +43,6 @@ class Command(ActCommand):
         "embeddings or ranked lists computed elsewhere. Files of export_annotator are checkpoints of their kind. "
         "--tell-settings and docs/annotators.md list the options of each kind. Repeating the command changes nothing."
     )
-    parameters = AddParameters
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)

@@ -16,7 +16,6 @@ class Command(ActCommand):
         '{"i2t": {image: [captions]}, "t2i": {caption: [images]}}. evaluate --rankings and annotators of kind files '
         "read it. list retrievals shows the numbers of the searches."
     )
-    figures = True
     arguments = (
         argument("retrieval", type=int, metavar="RETRIEVAL", help="number of the search"),
         argument("file", type=Path, metavar="FILE", help="file to write, .json; it must not exist"),

@@ -14,7 +14,6 @@ class Command(ActCommand):
         " PATH has images-*.npy and captions-*.npy, whose rows, over the files in the order of their names, are the "
         "items in the gallery's order. The annotator encodes the queries. Importing the same again changes nothing."
     )
-    figures = True
     arguments = (
         argument("gallery", metavar="GALLERY", help="name of the gallery"),
         argument("annotator", metavar="ANNOTATOR", help="annotator whose embeddings they are"),

@@ -32,7 +32,6 @@ class Command(ActCommand):
         "proposed it, the direction, rank and score. With --bleu, copy a pool without unlikely pairs; that pool stays. "
         "Running it again changes nothing."
     )
-    figures = True
 
     def add_arguments(self, parser: CommandParser) -> None:
         PoolParameters.add_options(parser)

@@ -31,8 +31,6 @@ class Command(ActCommand):
         "A search that was made before, by the same weights, is not made again. Pools use each annotator's newest "
         "lists, with or without cascade or re-ranking."
     )
-    figures = True
-    parameters = RetrieveParameters
 
     def act(
         self, progress: TerminalBar, *, parameters: RetrieveParameters, json: bool = False, **options: Any

@@ -16,8 +16,6 @@ class Command(ActCommand):
         "changes nothing; an interrupted training resumes. Epochs, batch size, learning rate, patience and others are "
         "options of the annotator (add_annotator --option)."
     )
-    figures = True
-    parameters = TrainParameters
 
     def act(self, progress: TerminalBar, *, parameters: TrainParameters, **options: Any) -> dict[str, Any]:
         chosen = asdict(parameters) | {"collection": Collection.objects.named(parameters.collection)}

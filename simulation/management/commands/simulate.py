@@ -1,4 +1,4 @@
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from core.commands import ActCommand
@@ -8,7 +8,6 @@ from core.seeds import SeedField
 from hits.models import Round
 
 
-@dataclass(frozen=True, kw_only=True)
 class SimulateParameters(Parameters):
     """Which round a simulated crowd works on, who they are, and what they answer from."""
 
@@ -33,8 +32,6 @@ class Command(ActCommand):
         "Let a simulated crowd work on an open round: until no worker finds another HIT in the browser pool, or at "
         "the worker site of a platform's emulator."
     )
-    figures = True
-    parameters = SimulateParameters
 
     def act(self, progress: TerminalBar, *, parameters: SimulateParameters, **options: Any) -> dict[str, Any]:
         from simulation.simulated_rounds import simulate_round  # slow to import
