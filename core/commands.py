@@ -67,7 +67,7 @@ class ActCommand(BaseCommand):
         if "act" in vars(cls):
             hints = cls.act.__annotations__
             returned = get_args(hints["return"]) if isinstance(hints["return"], UnionType) else [hints["return"]]
-            cls.figures = vars(cls).get("figures", dict in map(get_origin, returned))
+            cls.figures = vars(cls).get("figures", any(get_origin(one) is dict for one in returned))
             cls.parameters = hints.get("parameters")
 
     def run_from_argv(self, argv: list[str]) -> None:

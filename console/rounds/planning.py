@@ -3,7 +3,7 @@ the jobs that do it."""
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from csp.constants import SELF
 from csp.decorators import csp_update
@@ -13,7 +13,7 @@ from django.urls import NoReverseMatch, reverse
 
 from annotation.judging.wage_terms import wage_terms_of_plan
 from console.home.outcomes import planned_for
-from console.permissions import StaffRequest, researchers_only
+from console.permissions import StaffRequest, View, researchers_only
 from console.places import follow
 from console.refusals import refusals_in, refuse
 from console.rounds.forms import PackForm, PlanForm
@@ -50,7 +50,7 @@ class Way:
         self.estimate: Callable[[Any], PlanEstimate] = partial(estimate_round, pool) if pool else estimate_plan
 
 
-framed = csp_update({"frame-src": [SELF]})
+framed = cast("Callable[[View], View]", csp_update({"frame-src": [SELF]}))
 
 
 @researchers_only.fills("plan/")

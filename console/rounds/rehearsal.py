@@ -2,11 +2,11 @@
 plans the round; and of a draft, to rehearse it with the pay, the right controls and the time of each pair. Or a job has
 a simulated crowd judge all HITs of the draft."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from decimal import Decimal
 from statistics import median
-from typing import Any
+from typing import Any, cast
 
 from csp.constants import SELF
 from csp.decorators import csp_replace
@@ -27,7 +27,7 @@ from annotation.people.guides import guided_task
 from annotation.work.answers import NO_PICTURE, Answer, check_answer_set
 from console.acts import Chosen
 from console.fields import asking
-from console.permissions import researchers_only
+from console.permissions import View, researchers_only
 from console.review.answer_sheets import pairs_of
 from console.rounds.round_acts import round_act
 from core.errors import CounterpartError
@@ -45,10 +45,11 @@ from simulation.jobs import start_rehearsal
 from simulation.rehearsals import REHEARSED
 
 RANKED = 5  # pictures in each of two rankings
+framable = cast("Callable[[View], View]", csp_replace({"frame-ancestors": [SELF]}))
 
 
 @researchers_only.fills("plan/preview/<slug:name>/<slug:task>/<slug:design>/")
-@csp_replace({"frame-ancestors": [SELF]})
+@framable
 @xframe_options_sameorigin
 def hit_preview(request: HttpRequest, name: str, task: str, design: str) -> HttpResponse:
     """The sheet of the task; answers sent from it are not stored."""

@@ -23,12 +23,13 @@ def write_hugging_face(export: Export) -> None:
     """Write ``README.md`` and, as the configs of the same names, the tables of ``write_data_files``."""
     paths = write_data_files(export)
     simulated = export.version.manifest["counts"]["simulated_votes"]
+    rows = max(describe(path)[1] for path in paths.values())
     front = {
         **on_the_hub(export.version.manifest["licence"]),
         "pretty_name": title_of(export.version),
         "task_categories": ["image-to-text", "text-to-image"],
         "tags": ["image-text-retrieval", *(["simulated-votes"] if simulated else [])],
-        "size_categories": [size_category(max(describe(path)[1] for path in paths.values()))],
+        "size_categories": [next((size for limit, size in SIZES.items() if rows < limit), "n>10M")],
         "configs": [
             {
                 "config_name": name,
@@ -57,10 +58,6 @@ def config_info(name: str, splits: Mapping[str, Path]) -> dict[str, Any]:
         "download_size": sum(bytes_of.values()),
         "dataset_size": sum(bytes_of.values()),
     }
-
-
-def size_category(rows: int) -> str:
-    return next((size for limit, size in SIZES.items() if rows < limit), "n>10M")
 
 
 def write_card(version: Version, folder: Path, front: Mapping[str, Any]) -> None:

@@ -102,14 +102,12 @@ def designs_of(version: Version) -> dict[str, dict[str, Any]]:
     """Return the design and the seed of each round that asks a part of its pool, by the round's name; of a turn, which
     it is and the version that it goes beyond."""
     return {
-        one["name"]: {**one["judge"], "seed": one["seed"], **_lineage(one["pool"])}
+        one["name"]: one["judge"]
+        | {"seed": one["seed"]}
+        | {name: one["pool"][name] for name in ("turn", "beyond") if name in one["pool"]}
         for one in version.manifest["rounds"]
         if "judge" in one
     }
-
-
-def _lineage(pool: dict[str, Any]) -> dict[str, Any]:
-    return {name: pool[name] for name in ("turn", "beyond") if name in pool}
 
 
 def changes_between(before: Version, after: Version) -> Iterator[Change]:

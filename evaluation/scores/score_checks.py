@@ -71,9 +71,6 @@ def score_table(changes: list[dict[str, Any]]) -> tuple[list[str], list[tuple[st
     rows: dict[str, dict[str, str]] = {}
     for row in changes:
         cells = rows.setdefault(f"{row['model']}, {Direction(row['direction']).label}", {})
-        cells[row["metric"]] = f"{100 * row['after']:.1f} ({_signed(round(100 * row['change'], 1))})"
+        change = round(100 * row["change"], 1)
+        cells[row["metric"]] = f"{100 * row['after']:.1f} ({f'{change:+.1f}' if change else '='})"
     return metrics, [(name, [cells.get(metric, "–") for metric in metrics]) for name, cells in rows.items()]
-
-
-def _signed(change: float) -> str:
-    return f"{change:+.1f}" if change else "="
