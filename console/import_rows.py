@@ -157,7 +157,7 @@ def _on_rows(batch: Batch) -> Dependants:
     asks_images = Sample.images.through.objects.filter(sample=OuterRef("pk"), image__in=images)
     asks_captions = Sample.captions.through.objects.filter(sample=OuterRef("pk"), caption__in=captions)
     tested = TestItem.objects.filter(either, test=OuterRef("pk"))
-    named = {
+    named: Dependants = {
         "samples": collection.samples.filter(Exists(asks_images) | Exists(asks_captions)),
         "tests": QualificationTest.objects.filter(Exists(tested), collection=collection),
         "reviews": Review.objects.filter(either).values_list("pk", flat=True),

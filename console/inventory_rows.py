@@ -46,7 +46,6 @@ MAKES_CHART = "console.tasks.chart"
 
 class Collections(Thing):
     rows = counted_collections()
-    made_by = "import_collection"
     answer = CollectionAnswer
     of_version = "collection"
     columns = ("name", "images", "captions", "samples")
@@ -76,7 +75,6 @@ class Collections(Thing):
 
 class Annotators(Thing):
     rows = counted_annotators()
-    made_by = "add_annotator"
     answer = AnnotatorAnswer
     of_version = "rounds__pool__retrievals__annotator"
     columns = ("name", "kind", "searches", "created_at")
@@ -102,7 +100,6 @@ class Annotators(Thing):
 
 class Samples(Thing):
     rows = counted_samples()
-    made_by = "sample_queries"
     answer = SampleAnswer
     of_version = "sample"
     columns = ("name", "collection", "images", "captions", "seed")
@@ -125,7 +122,6 @@ class GalleryAnswer(Schema):
 
 class Galleries(Thing):
     rows = Gallery.objects.select_related("collection")
-    made_by = "import_gallery"
     answer = GalleryAnswer
     of_version = "rounds__pool__retrievals__gallery"
     columns = ("name", "collection", "images", "captions")
@@ -155,7 +151,6 @@ class Retrievals(Thing):
 
 class Pools(Thing):
     rows = related_pools()
-    made_by = "the command pool"
     answer = PoolAnswer
     of_version = "rounds__pool"
     columns = ("name", "collection", "sample", "pairs", "proposals")
@@ -197,7 +192,6 @@ class Rounds(Thing):
 
 class Versions(Thing):
     rows = VERSIONS.all()
-    made_by = "release"
     answer = VersionLine
     detail = VersionAnswer
     columns = ("name", "collection", "sample", "released_at")
@@ -230,7 +224,6 @@ class TestAnswer(Schema):
 
 class Tests(Thing):
     rows = QualificationTest.objects.select_related("collection").annotate(n_items=count_of(TestItem, "test"))
-    made_by = "make_test"
     answer = TestAnswer
     of_version = "rounds__admission__test"
     columns = ("name", "collection", "items", "pass_mark")

@@ -24,13 +24,16 @@ class Thing(ABC):
     """
 
     rows: QuerySet[Any]
-    made_by: str
     answer: type[Schema]
     detail: type[Schema] | None = None
     columns: tuple[str, ...]
     key = "name"
     of_version = ""
     removed = "removed"
+
+    @property
+    def made_by(self) -> str:
+        return str(self.rows.model.made_by)
 
     @staticmethod
     def read(rows: Iterable[Any], /) -> Iterable[Any]:

@@ -2,11 +2,40 @@
 the columns that rows of all apps share."""
 
 import uuid
+from typing import ClassVar, TypeVar
 
 from django.conf import settings
 from django.db import models
 
 from core import clock
+from core.text import find_named
+
+Named = TypeVar("Named", bound="NamedRow")
+
+
+class NamedQuerySet(models.QuerySet[Named]):
+    """Rows that are found by name: ``Collection.objects.named("birds")``."""
+
+    def named(self, name: str) -> Named:
+        """Return the row with this name, or raise CounterpartError as ``find_named`` does."""
+        return find_named(self, name, made_by=self.model.made_by)
+
+
+class NamedRow(models.Model):
+    """A row with a name, which the command ``made_by`` makes."""
+
+    made_by: ClassVar[str]
+
+    name = models.SlugField(max_length=80, unique=True)
+
+    objects = NamedQuerySet.as_manager()
+
+    class Meta:
+        abstract = True
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class DatedRow(models.Model):

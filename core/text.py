@@ -130,16 +130,6 @@ def find_named(rows: QuerySet[Named], name: str, *, made_by: str, key: str = "na
     return found
 
 
-class NamedQuerySet(QuerySet[Named]):
-    """Rows that are found by name: ``Collection.objects.named("birds")``."""
-
-    made_by = ""
-
-    def named(self, name: str) -> Named:
-        """Return the row with this name, or raise CounterpartError as ``find_named`` does."""
-        return find_named(self, name, made_by=self.made_by)
-
-
 def is_url(file: str) -> bool:
     """Whether the place of a file is a URL instead of a path."""
     return file.startswith(("http://", "https://"))

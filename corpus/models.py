@@ -6,17 +6,14 @@ from typing import Any
 from django.db import models
 
 from core import clock
-from core.text import NamedQuerySet
+from core.models import NamedQuerySet, NamedRow
 
 
-class CollectionQuerySet(NamedQuerySet["Collection"]):
-    made_by = "import_collection"
-
-
-class Collection(models.Model):
+class Collection(NamedRow):
     """Images imported together with their captions, in the order of their file. Some or all may have no caption."""
 
-    name = models.SlugField(max_length=80, unique=True)
+    made_by = "import_collection"
+
     description = models.TextField(blank=True)
     language = models.CharField(
         max_length=35, blank=True, default="", help_text="Language of the captions, as a BCP 47 tag; empty: not known."
@@ -31,24 +28,14 @@ class Collection(models.Model):
     doubted_below = models.FloatField(default=2, help_text="Original pairs with a lower CxC score wait for a review.")
     created_at = models.DateTimeField(default=clock.now)
 
-    objects = CollectionQuerySet.as_manager()
-
-    class Meta:
-        ordering = ["name"]
-
-    def __str__(self) -> str:
-        return self.name
-
 
 class BatchQuerySet(NamedQuerySet["Batch"]):
-    made_by = "an import"
-
     def standing(self) -> "BatchQuerySet":
         """Leave out those that were undone."""
         return self.filter(undone_at=None)
 
 
-class Batch(models.Model):
+class Batch(NamedRow):
     """What one import brought into a collection; it can be undone while nothing depends on it (``corpus.batches``).
 
     Rows point to the batch that brought them. Those from before batches were kept point to none: they are of the
@@ -62,6 +49,8 @@ class Batch(models.Model):
         MATCHES = "matches"
         JUDGMENTS = "judgments"
 
+    made_by = "an import"
+
     name = models.SlugField(max_length=100, unique=True)
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="batches")
     kind = models.CharField(max_length=10, choices=Kind)
@@ -74,14 +63,11 @@ class Batch(models.Model):
     undone_at = models.DateTimeField(null=True)
     undone_by = models.CharField(max_length=100, blank=True, default="")
 
-    objects = BatchQuerySet.as_manager()
+    objects = BatchQuerySet.as_manager()  # type: ignore[misc]  # in place of the base's
 
     class Meta:
         ordering = ["id"]
         verbose_name_plural = "batches"
-
-    def __str__(self) -> str:
-        return self.name
 
 
 def brought_by(what: str = "brought it") -> "models.ForeignKey[Batch | None, Batch | None]":
@@ -230,40 +216,26 @@ class Match(models.Model):
         return f"{self.source}: {self.image_id} - {self.caption_id}"
 
 
-class SampleQuerySet(NamedQuerySet["Sample"]):
-    made_by = "sample_queries"
-
-
-class Sample(models.Model):
+class Sample(NamedRow):
     """A fixed set of query images and query captions. Galleries are never sampled, only queries."""
 
-    name = models.SlugField(max_length=80, unique=True)
+    made_by = "sample_queries"
+
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="samples")
     images = models.ManyToManyField(Image, related_name="+")
     captions = models.ManyToManyField(Caption, related_name="+")
     seed = models.BigIntegerField()
     created_at = models.DateTimeField(default=clock.now)
 
-    objects = SampleQuerySet.as_manager()
 
-    class Meta:
-        ordering = ["name"]
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class GalleryQuerySet(NamedQuerySet["Gallery"]):
-    made_by = "import_gallery"
-
-
-class Gallery(models.Model):
+class Gallery(NamedRow):
     """Images and captions to search that have no rows but are listed in files: parts, which ``file`` names.
 
     The queries are rows of ``collection``; items that a search finds become its rows too.
     """
 
-    name = models.SlugField(max_length=80, unique=True)
+    made_by = "import_gallery"
+
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="galleries")
     n_images = models.PositiveBigIntegerField()
     n_captions = models.PositiveBigIntegerField()
@@ -272,11 +244,5 @@ class Gallery(models.Model):
     digest = models.CharField(max_length=64, help_text="SHA-256 of the parts' checksums: of the items and their order.")
     created_at = models.DateTimeField(default=clock.now)
 
-    objects = GalleryQuerySet.as_manager()
-
-    class Meta:
-        ordering = ["name"]
+    class Meta(NamedRow.Meta):
         verbose_name_plural = "galleries"
-
-    def __str__(self) -> str:
-        return self.name

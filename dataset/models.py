@@ -10,7 +10,7 @@ from django.dispatch import Signal
 
 from core import clock
 from core.files.stored_files import StoredFile
-from core.text import NamedQuerySet
+from core.models import NamedRow
 from corpus.models import Caption, Collection, Image, Sample
 from hits.models import Control, Round
 from hits.question import RIGHT_LEVELS, Level
@@ -226,14 +226,11 @@ released = Signal()
 """Sent with ``version`` inside the transaction that releases it, for what follows from it in apps further right."""
 
 
-class VersionQuerySet(NamedQuerySet["Version"]):
-    made_by = "release"
-
-
-class Version(models.Model):
+class Version(NamedRow):
     """A released dataset. It never changes; its manifest lists its files with their SHA-256."""
 
-    name = models.SlugField(max_length=80, unique=True)
+    made_by = "release"
+
     collection = models.ForeignKey(Collection, on_delete=models.PROTECT, related_name="versions")
     sample = models.ForeignKey(Sample, on_delete=models.PROTECT, related_name="+")
     rounds = models.ManyToManyField(Round, related_name="versions")
@@ -246,14 +243,9 @@ class Version(models.Model):
     released_at = models.DateTimeField(default=clock.now)
     released_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
 
-    objects = VersionQuerySet.as_manager()
-
     class Meta:
         ordering = ["-released_at"]
         permissions = [("release_version", "May release versions")]
-
-    def __str__(self) -> str:
-        return self.name
 
 
 class ReleaseLease(models.Model):

@@ -8,23 +8,20 @@ from typing import Any, ClassVar, Self
 from django.db import models, transaction
 
 from core import clock
-from core.text import NamedQuerySet
+from core.models import NamedRow
 from corpus.models import Caption, Image, brought_by
 from hits.prices import WAGE_FLOOR, FeeSchedule
 from mitl.models import Pool
 
 
-class RoundQuerySet(NamedQuerySet["Round"]):
-    made_by = "pack"
-
-
-class Round(models.Model):
+class Round(NamedRow):
     """A pool packed into HITs for people to judge: how it was packed, what is paid, and who may take part.
 
     The time stamps say whether it is a draft, open or closed; its seats say whether it is complete.
     """
 
-    name = models.SlugField(max_length=80, unique=True)
+    made_by = "pack"
+
     pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="rounds")
     task = models.CharField(max_length=20, default="levels", help_text="Type of task, of hits.task_types.")
     design = models.JSONField(help_text="Composition of a HIT: name, candidates, positives, negatives.")
@@ -72,17 +69,12 @@ class Round(models.Model):
     )
     told_ceiling = models.BooleanField(default=False, help_text="They were told that its ceiling is reached.")
 
-    objects = RoundQuerySet.as_manager()
-
     class Meta:
         ordering = ["-created_at"]
         permissions = [
             ("launch_round", "May pack, publish and close rounds"),
             ("publish_below_floor", "May publish rounds that may pay less than their wage floor"),
         ]
-
-    def __str__(self) -> str:
-        return self.name
 
     @property
     def state(self) -> str:

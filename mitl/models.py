@@ -8,7 +8,8 @@ from django.db import models
 from core import clock
 from core.errors import CounterpartError, some_of
 from core.files.stored_files import StoredFile
-from core.text import NamedQuerySet, counted
+from core.models import NamedQuerySet, NamedRow
+from core.text import counted
 from corpus.models import Caption, Collection, Gallery, Image, Sample
 from counterpart_metrics.arrays import DIRECTIONS
 
@@ -21,8 +22,6 @@ class Direction(models.TextChoices):
 
 
 class AnnotatorQuerySet(NamedQuerySet["Annotator"]):
-    made_by = "add_annotator"
-
     def all_named(self, names: Sequence[str]) -> list["Annotator"]:
         """Return the annotators in the order named. Raises CounterpartError for unknown and doubled names, or none."""
         if not names:
@@ -38,15 +37,16 @@ class AnnotatorQuerySet(NamedQuerySet["Annotator"]):
             existing = some_of(list(self.values_list("name", flat=True))) or "none yet"
             raise CounterpartError(
                 f"{counted(len(unknown), 'annotator is', 'annotators are')} unknown: {some_of(unknown)};"
-                f" there are {existing}. Make one with {self.made_by}."
+                f" there are {existing}. Make one with {Annotator.made_by}."
             )
         return [annotators[name] for name in names]
 
 
-class Annotator(models.Model):
+class Annotator(NamedRow):
     """A model that scores image-caption pairs."""
 
-    name = models.SlugField(max_length=80, unique=True)
+    made_by = "add_annotator"
+
     kind = models.CharField(max_length=20)
     options = models.JSONField(default=dict)
     checkpoint = models.CharField(max_length=400, blank=True, help_text="Path of the weights in the storage.")
@@ -62,13 +62,7 @@ class Annotator(models.Model):
     licence = models.CharField(max_length=200, blank=True, help_text="Licence of the weights.")
     created_at = models.DateTimeField(default=clock.now)
 
-    objects = AnnotatorQuerySet.as_manager()
-
-    class Meta:
-        ordering = ["name"]
-
-    def __str__(self) -> str:
-        return self.name
+    objects = AnnotatorQuerySet.as_manager()  # type: ignore[misc]  # in place of the base's
 
 
 class Retrieval(models.Model):
@@ -122,17 +116,16 @@ class Retrieval(models.Model):
 
 
 class PoolQuerySet(NamedQuerySet["Pool"]):
-    made_by = "the command pool"
-
     def of_lists(self) -> Self:
         """Leave out pools of images alone, which rounds that ask about images make for themselves."""
         return self.filter(top_k__gt=0)
 
 
-class Pool(models.Model):
+class Pool(NamedRow):
     """The pairs in the top lists of several annotators."""
 
-    name = models.SlugField(max_length=80, unique=True)
+    made_by = "the command pool"
+
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="pools")
     sample = models.ForeignKey(Sample, on_delete=models.PROTECT, related_name="pools")
     retrievals = models.ManyToManyField(Retrieval, related_name="pools")
@@ -157,13 +150,7 @@ class Pool(models.Model):
     n_pairs = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(default=clock.now)
 
-    objects = PoolQuerySet.as_manager()
-
-    class Meta:
-        ordering = ["name"]
-
-    def __str__(self) -> str:
-        return self.name
+    objects = PoolQuerySet.as_manager()  # type: ignore[misc]  # in place of the base's
 
     def figures(self) -> dict[str, str | int]:
         """Return what ``pool`` and ``plan_round --pool-only`` print."""

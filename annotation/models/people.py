@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from core import clock
-from core.models import DatedRow, SignedRow
+from core.models import DatedRow, NamedRow, SignedRow
 from corpus.models import Caption, Collection, Image
 from hits.models import Round
 
@@ -168,23 +168,18 @@ class Pause(SignedRow):
         return f"pause of {self.worker} in {self.round}"
 
 
-class QualificationTest(models.Model):
+class QualificationTest(NamedRow):
     """A fixed set of pairs with known polarity, or of sentences that are written correctly or not. Passed with at least
     ``pass_mark`` right, within ``attempts`` tries."""
 
-    name = models.SlugField(max_length=80, unique=True)
+    made_by = "make_test"
+
     collection = models.ForeignKey(Collection, on_delete=models.PROTECT, related_name="+")
     pass_mark = models.PositiveSmallIntegerField(help_text="Right answers needed.")
     attempts = models.PositiveSmallIntegerField(default=2, help_text="Tries that one worker has.")
     seed = models.BigIntegerField()
     disputed = models.BooleanField(default=False, help_text="Its pairs are those on which workers disagreed.")
     created_at = models.DateTimeField(default=clock.now)
-
-    class Meta:
-        ordering = ["name"]
-
-    def __str__(self) -> str:
-        return self.name
 
 
 class TestItem(models.Model):
