@@ -3,9 +3,9 @@
 Serves the site with gunicorn as everywhere (3 processes) and lets 1, 10 and 50 workers take, open, answer and submit
 HITs of 18 pairs over kept connections, without thinking time, on the same cores: with one save a HIT, with a save an
 answer, with answers saved together as by the page, with all pictures (whose smaller copies were made before), and
-after 2,902 stored HITs; and in the same way a bare Django site (``benchmarks.judging_bare``) that reads and writes the
-same rows. Prints HITs a second, milliseconds of a request, processor milliseconds of the web server for each HIT,
-failed requests, and answer sets above the ordered number; first the queries of each page.
+after 2,902 stored HITs; and with the same requests a bare Django site (``benchmarks.judging_bare``) that reads and
+writes the same rows. Prints HITs a second, milliseconds of a request, processor milliseconds of the web server for each
+HIT, failed requests, and answer sets above the ordered number; first the queries of each page.
 """
 
 import argparse
@@ -30,6 +30,7 @@ from benchmarks.judging_crowd import ACTION, SIZE, Work, join, levels_of, pictur
 ROOT = Path(__file__).resolve().parent.parent
 SITES = {"site": "config.wsgi", "bare": "benchmarks.judging_bare:application"}
 IMAGES, QUERIES, STORED, CROWD, PHOTOS = 3_000, 2_700, 2_902, 50, 100
+COMPARED = ("one save a HIT", "saved together")  # with the bare site
 KINDS = {"one save a HIT": (0, 0), "a save an answer": (1, 0), "saved together": (8, 0), "with pictures": (0, 1)}
 
 
@@ -52,16 +53,15 @@ def main() -> None:
 
 
 def measure_all(name: str, seconds: float) -> None:
-    for many in (1, 10, CROWD):
+    for many, kind in ((1, "one save a HIT"), (10, "one save a HIT"), *((CROWD, kind) for kind in COMPARED)):
         both = {}
         for which in SITES:
             with served(which) as site:
-                both[which] = measure(site, name, many, seconds, f"{which}: one save a HIT")
+                both[which] = measure(site, name, many, seconds, f"{which}: {kind}", KINDS[kind])
         print(f"{'':28}{many:8} {both['site'] / both['bare']} of the bare site", flush=True)
     with served("site") as site:
         kinds = {kind: measure(site, name, CROWD, seconds, kind, how) for kind, how in KINDS.items()}
-        for what, other in (("a save an answer", kinds["a save an answer"]), ("the bare site", both["bare"])):
-            print(f"{'':36} {kinds['saved together'] / other} of {what}", flush=True)
+        print(f"{'':36} {kinds['saved together'] / kinds['a save an answer']} of a save an answer", flush=True)
         store_answers(STORED)
         measure(site, name, CROWD, seconds, f"site: after {STORED:,} more HITs")
 

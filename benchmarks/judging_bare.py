@@ -1,4 +1,4 @@
-"""A bare Django site: four views that read and write the rows of a HIT as the judging pages do, and nothing else.
+"""A bare Django site: views that read and write the rows of a HIT as the judging pages do, and nothing else.
 
 No middleware, links without signatures, no rules and no checks: the first open seat, a plain page, the answers as rows.
 """
@@ -21,13 +21,13 @@ from datetime import timedelta
 
 from django.db import transaction
 from django.db.models import Count, Sum
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.template import Context, Template
 from django.urls import path
 from django.utils import timezone
 
-from annotation.models import Assignment, Decision, Exclusion, Judgment, Participant, Payment, Worker
+from annotation.models import Assignment, Decision, Draft, Exclusion, Judgment, Participant, Payment, Worker
 from core.events import record
 from hits.models import Item, Round, Seat
 
@@ -56,7 +56,8 @@ def home(request: HttpRequest, worker: int) -> HttpResponse:
 
 @transaction.atomic
 def take(request: HttpRequest, worker: int) -> HttpResponse:
-    """Read what a lease depends on: the worker, what they hold and saw, whether they may, the money; then lease."""
+    """Read what a lease depends on: the worker, what they hold and saw, whether they may, the money; then lease, and
+    show the HIT."""
     person = Worker.objects.select_for_update(no_key=True).get(pk=worker)
     round = Round.objects.get()
     held = list(Assignment.objects.filter(worker=person).values_list("hit", "state"))
@@ -71,21 +72,39 @@ def take(request: HttpRequest, worker: int) -> HttpResponse:
     deadline = timezone.now() + timedelta(minutes=45)
     made = Assignment.objects.create(seat=seat, hit_id=seat.hit_id, worker=person, deadline=deadline)
     record("leased", made, actor="bare")
-    return redirect(f"/judge/task/{made.pk}/")
-
-
-def task(request: HttpRequest, key: int) -> HttpResponse:
-    """Show the HIT, or store its answers, accept them and owe the reward."""
-    assignment = Assignment.objects.select_related("hit__round", "worker").get(pk=key)
-    if request.method == "POST":
-        with transaction.atomic():
-            _submit(request, assignment)
-        return redirect(f"/judge/task/{key}/receipt/")
-    pairs = assignment.hit.items.values_list("place", "caption__text", "image__width", "image__height")
-    list(assignment.drafts.all())
-    list(assignment.reports.all())
-    context = {"round": assignment.hit.round, "address": request.path, "pairs": pairs, "levels": range(1, 5)}
+    pairs = Item.objects.filter(hit=seat.hit_id)
+    pairs = pairs.values_list("place", "caption__text", "image__width", "image__height")
+    list(made.drafts.all())
+    list(made.reports.all())
+    context = {"round": round, "address": f"/judge/task/{made.pk}/", "pairs": pairs, "levels": range(1, 5)}
     return HttpResponse(PAGE.render(Context(context)))
+
+
+@transaction.atomic
+def draft(request: HttpRequest, key: int) -> HttpResponse:
+    """Keep the answers of one form or several as drafts."""
+    assignment = Assignment.objects.select_for_update().select_related("hit").get(pk=key)
+    items = dict(assignment.hit.items.values_list("place", "pk"))
+    list(assignment.drafts.all())
+    forms = [QueryDict(one) for one in request.POST.getlist("saving")]
+    Draft.objects.bulk_create(
+        [
+            Draft(assignment=assignment, item_id=items[int(form["place"])], level=int(form[f"level-{form['place']}"]))
+            for form in forms
+        ],
+        update_conflicts=True,
+        unique_fields=["assignment", "item"],
+        update_fields=["level", "saved_at"],
+    )
+    return HttpResponse("{}")
+
+
+@transaction.atomic
+def task(request: HttpRequest, key: int) -> HttpResponse:
+    """Store the answers, accept them and owe the reward."""
+    assignment = Assignment.objects.select_related("hit__round", "worker").get(pk=key)
+    _submit(request, assignment)
+    return redirect(f"/judge/task/{key}/receipt/")
 
 
 def _submit(request: HttpRequest, assignment: Assignment) -> None:
@@ -122,5 +141,6 @@ urlpatterns = [
     path("judge/me/<int:worker>/", home),
     path("judge/me/<int:worker>/take/", take),
     path("judge/task/<int:key>/", task),
+    path("judge/task/<int:key>/draft/", draft),
     path("judge/task/<int:key>/receipt/", receipt),
 ]
