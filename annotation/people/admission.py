@@ -35,7 +35,6 @@ from hits.task_types import TASK_TYPES
 
 MOST = 1_000_000
 BRAKE = 3  # answer sets in a row that wait for a person, with which a worker gets no more HITs
-WAITING = [Assignment.State.FLAGGED] * BRAKE
 WRITING = [one.name for one in TASK_TYPES.values() if one.writes]  # all of whose answers a person reads
 
 Pairs = set[tuple[int | None, int | None]]
@@ -110,42 +109,34 @@ def admission_of(round: Round) -> Admission:
 
 def permit_of(round: Round, worker: Worker) -> Permit:
     """Return what the worker may do in the round, full or not."""
-    test = admission_of(round).test
+    test, most = admission_of(round).test, admission_of(round).per_worker
     ((excluded, paused, has_lease, *last),) = _standing(round.pk, worker.pk)
     return Permit(
         excluded=excluded,
         paused=paused,
-        waits=last == WAITING,
+        waits=last == [Assignment.State.FLAGGED] * BRAKE,
         has_lease=has_lease,
-        left=_left(round, worker),
+        left=None if most is None else max(0, most - hits_of(worker).filter(hit__round=round).count()),
         tries=tries_of(test, worker) if test else None,
     )
 
 
 @FixedQuery
 def _standing(round: int, worker: int) -> QuerySet[Worker, tuple[bool, bool, bool, *tuple[str | None, ...]]]:
-    """Return whether the worker is excluded, paused in the round and has a lease there, and the states of ``_last``."""
+    """Return whether the worker is excluded, paused in the round and has a lease there, and the states of their last
+    BRAKE answer sets in whatever rounds."""
     exclusions = Exclusion.objects.filter(worker=worker, lifted_at=None)
     pauses = Pause.objects.filter(round=round, worker=worker, lifted_at=None)
     leases = Assignment.objects.filter(worker=worker, hit__round=round, state=Assignment.State.LEASED)
-    last = [Subquery(_last(worker)[place : place + 1]) for place in range(BRAKE)]
-    return Worker.objects.filter(pk=worker).values_list(Exists(exclusions), Exists(pauses), Exists(leases), *last)
-
-
-def _last(worker: int) -> QuerySet[Assignment, str]:
-    """Return the states of the worker's answer sets in whatever rounds, the last first."""
     sets = Assignment.objects.filter(worker=worker, has_hit=True, submitted_at__isnull=False).exclude(CLAIM)
-    return sets.exclude(hit__round__task__in=WRITING).order_by("-submitted_at", "-pk").values_list("state", flat=True)
+    states = sets.exclude(hit__round__task__in=WRITING).order_by("-submitted_at", "-pk").values("state")
+    last = [Subquery(states[place : place + 1]) for place in range(BRAKE)]
+    return Worker.objects.filter(pk=worker).values_list(Exists(exclusions), Exists(pauses), Exists(leases), *last)
 
 
 def is_excluded(worker: Worker) -> bool:
     """Whether the worker gets no more HITs from us."""
     return Exclusion.objects.filter(worker=worker, lifted_at=None).exists()
-
-
-def waits_for_decision(worker: Worker) -> bool:
-    """Whether the last BRAKE answer sets of the worker, in whatever rounds, are all flagged and undecided."""
-    return [*_last(worker.pk)[:BRAKE]] == WAITING
 
 
 def has_joined(round: Round, worker: Worker) -> bool:
@@ -197,18 +188,6 @@ def admit(round: Round, worker: Worker, permit: Permit) -> bool:
     if permit.waits or permit.left == 0:
         return False
     return admission.capacity is None or join_round(round, worker)
-
-
-def has_room(round: Round, worker: Worker) -> bool:
-    """Whether the worker has had fewer HITs of the round than one worker may."""
-    return _left(round, worker) != 0
-
-
-def _left(round: Round, worker: Worker) -> int | None:
-    per_worker = admission_of(round).per_worker
-    if per_worker is None:
-        return None
-    return max(0, per_worker - hits_of(worker).filter(hit__round=round).count())
 
 
 def pairs_seen(worker: Worker) -> Pairs:

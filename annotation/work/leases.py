@@ -96,7 +96,7 @@ def lease_seat(round: Round, *, worker: Worker) -> Assignment | None:
         # One lease at a time for one person, or two tabs would get two HITs that share a pair.
         worker = locked(worker.pk)
         permit = permit_of(round, worker)
-        held = _leased(worker.pk, round.pk)
+        held = Assignment.objects.filter(worker=worker, hit__round=round, state=Assignment.State.LEASED)
         if permit.has_lease and (running := held.filter(deadline__gt=clock.now()).first()):
             return running
         _refuse_without_consent(worker, round)
@@ -114,10 +114,6 @@ def lease_seat(round: Round, *, worker: Worker) -> Assignment | None:
 
 def _lease_in(round: Round, worker: Worker) -> Assignment | None:
     return _lease_next(round, worker, _lease_time()) if has_room_for_seat(round) else None
-
-
-def _leased(worker: int, round: int) -> AssignmentQuerySet:
-    return Assignment.objects.filter(worker=worker, hit__round=round, state=Assignment.State.LEASED)
 
 
 def lease_for_visitor(round: Round, *, worker: Worker, time: timedelta, outside_key: str) -> Assignment | None:

@@ -7,15 +7,13 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
-from django.db.models import Min, QuerySet
+from django.db.models import Min
 
 from annotation import platforms
-from annotation.models import Admission, Assignment, Exclusion, Participant, Pause, Rejection
+from annotation.models import Admission, Assignment, Rejection, Worker
 from annotation.money.ledger import Balance, balance_of
-from annotation.people.admission import admission_of, has_room, hits_with_seen_pairs, places_left, waits_for_decision
-from annotation.people.qualification_tests import tries_of
+from annotation.people.admission import admission_of, hits_with_seen_pairs, permit_of, places_left
 from annotation.platforms import Hold
 from annotation.work.leases import AT_ONCE
 from annotation.work.standing import Standing, standing_of
@@ -129,41 +127,30 @@ def crowd_of(round: Round, hits: Collection[int]) -> JoinedCrowd:
     """Count whom of those who joined something bars from every one of the ``hits``. It ends with the first who can take
     one, as a rule after a few queries; the numbers of the others are only needed where there is none."""
     joined = round.participants.count()
-    excluded = _workers(Exclusion.objects.filter(lifted_at=None))
-    paused = _workers(Pause.objects.filter(lifted_at=None, round=round))
-    admission = admission_of(round)
     barred: Counter[str] = Counter()
     for person in round.participants.order_by("-pk").select_related("worker"):
-        if why := _bar(round, admission, person, {"excluded": excluded, "paused here": paused}, hits):
+        if why := _bar(round, person.worker, hits):
             barred[why] += 1
         else:
             break
-    return JoinedCrowd(joined, barred, _way_in(round, admission))
+    return JoinedCrowd(joined, barred, _way_in(round, admission_of(round)))
 
 
-def _bar(
-    round: Round, admission: Admission, person: Participant, sets: dict[str, set[int]], hits: Collection[int]
-) -> str:
-    """Say what bars a person from every one of the HITs; nothing if they can take one, or may after the test."""
-    for why, workers in sets.items():
-        if person.worker_id in workers:
-            return why
-    if admission.test:
-        tries = tries_of(admission.test, person.worker)
-        if not tries.passed:
-            return "" if tries.left else "failed in the test"
-    if not has_room(round, person.worker):
+def _bar(round: Round, worker: Worker, hits: Collection[int]) -> str:
+    """Say what bars a worker from every one of the HITs; nothing if they can take one, or may after the test."""
+    permit = permit_of(round, worker)
+    if permit.excluded or permit.paused:
+        return "excluded" if permit.excluded else "paused here"
+    if permit.needs_test:
+        return "failed in the test" if permit.failed else ""
+    if permit.left == 0:
         return "at the limit of HITs for one worker"
-    if waits_for_decision(person.worker):
+    if permit.waits:
         return "waiting for a decision on their last HITs"
     parts = [set(list(hits)[start : start + AT_ONCE]) for start in range(0, len(hits), AT_ONCE)]
-    if any(part - hits_with_seen_pairs(person.worker, part) for part in parts):
+    if any(part - hits_with_seen_pairs(worker, part) for part in parts):
         return ""
     return "with a pair of each seen before"
-
-
-def _workers(rows: QuerySet[Any]) -> set[int]:
-    return set(rows.values_list("worker", flat=True))
 
 
 def _way_in(round: Round, admission: Admission) -> str:

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from annotation.models import Assignment, Judgment
 from annotation.money.budget import has_room_for_seat
-from annotation.people.admission import has_room
+from annotation.people.admission import permit_of
 from annotation.people.workers import actor_of, locked
 from annotation.work.answers import (
     NO_PICTURE,
@@ -227,6 +227,6 @@ def _regain(assignment: Assignment) -> bool:
         return False
     again = worker.assignments.filter(hit=assignment.hit_id)
     round = assignment.hit.round
-    if again.exclude(state__in=Assignment.ABANDONED).exists() or not has_room(round, worker):
+    if again.exclude(state__in=Assignment.ABANDONED).exists() or permit_of(round, worker).left == 0:
         return False
     return has_room_for_seat(round) and claim(assignment.seat_id)

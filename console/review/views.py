@@ -11,7 +11,7 @@ from django.shortcuts import redirect
 from annotation import platforms
 from annotation.models import Assignment, Rejection
 from annotation.money.wages import timing_of
-from annotation.people.admission import waits_for_decision
+from annotation.people.admission import permit_of
 from annotation.people.workers import mask_workers
 from annotation.review.appeals import appealable_until
 from annotation.review.decisions import DECIDABLE, LONGEST, work_to_review
@@ -132,7 +132,7 @@ def _page(request: HttpRequest, assignment: Assignment, form: DecisionForm) -> H
         "waiting": [(one, [REASONS[key] for key in reasons_of(one)]) for one in shown],
         "scopes": [(key, REASONS[key], n) for key, n in alone.items() if n and len(waiting) > 1],
         "record": record_of(assignment.worker),
-        "braked": waits_for_decision(assignment.worker),
+        "braked": permit_of(round, assignment.worker).waits,
         "timing": kept_if_slow(f"timing-of-round:{round.pk}", partial(timing_of, round, at_least=1)).figures,
         "rejections": [(row, appealable_until(row)) for row in rejections.order_by("-pk")],
         "reversible_until": platforms.postings.reversible_until(assignment),
