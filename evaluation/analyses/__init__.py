@@ -1,13 +1,11 @@
 """The subjects of the command ``analyse``: every module of this package, named SUBJECT_analysis, is one.
 
-A subject has ``HELP`` (one line) and ``analyse(parameters, *, progress)``, which returns ``Findings`` and raises
-CounterpartError; ``parameters`` is annotated with the subject's class of parameters, from which the command makes its
-options. The command adds ``--json``, ``--csv`` and ``--plot`` to each.
+A subject has a docstring of one line, its help, and ``analyse(parameters, *, progress)``, which returns ``Findings``
+and raises CounterpartError; ``parameters`` is annotated with the subject's class of parameters, from which the command
+makes its options. The command adds ``--json``, ``--csv`` and ``--plot`` to each.
 """
 
 import csv
-import re
-from ast import literal_eval
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -42,10 +40,10 @@ class Findings:
 
 
 def helps() -> dict[str, str]:
-    """Return the ``HELP`` of all subjects, by name, without importing what any of them needs."""
+    """Return the help of all subjects, by name, without importing what any of them needs."""
     sources = sorted(Path(__file__).parent.glob("*_analysis.py"))
-    lines = {one.stem: re.search(r'^HELP = (".+")$', one.read_text(encoding="utf-8"), re.MULTILINE) for one in sources}
-    return {name.removesuffix("_analysis"): literal_eval(found[1]) for name, found in lines.items() if found}
+    first = {one.stem: one.read_text(encoding="utf-8").partition("\n")[0] for one in sources}
+    return {name.removesuffix("_analysis"): line.strip('"') for name, line in first.items()}
 
 
 def subject_named(name: str) -> ModuleType:

@@ -1,4 +1,4 @@
-"""Agreement: between workers, and of workers with controls, reviewers, annotators and match sources."""
+"""How far workers agree with each other, with controls, reviewers, annotators and match sources."""
 
 from collections.abc import Iterator, Sequence
 from math import isnan
@@ -36,8 +36,6 @@ from mitl.charts.bars import interval_chart
 from mitl.charts.drawing import Chart
 from mitl.models import Annotator
 from mitl.pooling import caption_scores
-
-HELP = "How far workers agree with each other, with controls, reviewers, annotators and match sources."
 
 
 class AgreementParameters(AnswersParameters):

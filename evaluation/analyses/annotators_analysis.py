@@ -1,4 +1,4 @@
-"""Annotators: how good their proposals are by rank and level, what each alone found, and every source's coverage."""
+"""How good each annotator's proposals are, by rank and level, and precision and recall of every source."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -13,8 +13,6 @@ from evaluation.compared_sources import SourcesParameters, coverage_text
 from hits.question import Level
 from mitl.charts.bars import LEVEL_COLOURS, bar_chart
 from mitl.charts.drawing import Chart
-
-HELP = "How good each annotator's proposals are, by rank and level, and precision and recall of every source."
 
 
 class AnnotatorsParameters(AnswersParameters, SourcesParameters):

@@ -1,4 +1,4 @@
-"""Benchmarks: how similarly metrics rank the same models (ECCV Caption, table 5, figures 4 and 5)."""
+"""How similarly metrics rank models, of a leaderboard or a CSV file: tau-b, Spearman, ranks (table 5, figure 4)."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,7 +22,6 @@ from mitl.charts.drawing import Chart
 from mitl.charts.heat_maps import heat_map
 from mitl.charts.lines import rank_chart
 
-HELP = "How similarly metrics rank models, of a leaderboard or a CSV file: tau-b, Spearman, ranks (table 5, figure 4)."
 TITLES = {"tau_b": "Kendall's tau-b", "spearman": "Spearman's correlation"}
 FEWEST = 2
 

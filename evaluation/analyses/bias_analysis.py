@@ -1,4 +1,4 @@
-"""Bias: how the annotators' scores depend on which of them proposed the pairs (ECCV Caption, table E.1, figure E.2)."""
+"""How the annotators' scores depend on which annotators proposed the judged pairs (table E.1, figure E.2)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -28,7 +28,6 @@ from mitl.charts.lines import line_chart
 from mitl.models import Direction
 
 OFFERED = {**METRICS, **graded.METRICS}
-HELP = "How the annotators' scores depend on which annotators proposed the judged pairs (table E.1, figure E.2)."
 SHOWN = ("R@1", "R-Precision", "mAP@R")
 
 

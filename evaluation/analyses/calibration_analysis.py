@@ -1,4 +1,4 @@
-"""Calibration: how far the probabilities hold that the annotators' ranks and scores give to the pairs of a round."""
+"""How far the probabilities of a round's pairs hold, of each annotator and of all: Brier scores, reliability."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -19,7 +19,6 @@ from mitl.charts.lines import Line, Plane, Point, coloured, diagonal, line_panel
 from mitl.charts.scales import shares
 from mitl.models import Direction
 
-HELP = "How far the probabilities of a round's pairs hold, of each annotator and of all: Brier scores, reliability."
 ALL = "all annotators"
 FEW = 60  # queries
 FORMS = {"pairs": ",", "matches": ".1%"} | dict.fromkeys(

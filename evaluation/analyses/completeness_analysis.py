@@ -1,4 +1,4 @@
-"""Completeness: how many matches of its queries a version misses, by capture-recapture and by parts, with intervals."""
+"""How many matches of its queries a version misses: capture-recapture, and an estimate by parts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,6 @@ from mitl.charts.bars import interval_chart
 from mitl.charts.drawing import Chart
 from mitl.models import Direction
 
-HELP = "How many matches of its queries a version misses: capture-recapture, and an estimate by parts."
 BY_PARTS = "by parts"
 RESAMPLING = (
     "A resampling interval says how far the estimate moves with other queries. It says nothing of matches that no "

@@ -1,4 +1,4 @@
-"""Determinate captions: for each caption of a round that asks about captions alone, the share of yes."""
+"""Which captions workers call determinate: the share of yes of each, in a round of the task determinate."""
 
 from collections import Counter
 from typing import Annotated, Any
@@ -14,8 +14,6 @@ from hits.models import Round
 from hits.question import Level
 from hits.task_types.determinate import DETERMINATE
 from mitl.charts.bars import bar_chart
-
-HELP = "Which captions workers call determinate: the share of yes of each, in a round of the task determinate."
 
 
 class DeterminateParameters(Parameters):

@@ -1,4 +1,4 @@
-"""Diversity: how differently annotators rank the same queries (the two matrices of table A.1, in both directions)."""
+"""How differently annotators rank: Kendall's tau-b of their stored lists, and the ranks of the best items."""
 
 from typing import Annotated, Any
 
@@ -15,7 +15,6 @@ from mitl.charts.drawing import Chart
 from mitl.charts.heat_maps import heat_map
 from mitl.models import Annotator, Direction
 
-HELP = "How differently annotators rank: Kendall's tau-b of their stored lists, and the ranks of the best items."
 TITLES = {"tau": "Kendall's tau-b", "rank": "rank of the row's best item in the column's list"}
 
 Matrices = dict[Direction, dict[str, NDArray[np.float64]]]

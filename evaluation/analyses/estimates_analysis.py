@@ -1,4 +1,4 @@
-"""Scores of a round's models from the queries that were judged whole, with their intervals."""
+"""Scores of a round's models with intervals, from the queries that were judged whole: counted or estimated."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -28,7 +28,6 @@ NEIGHBOURS = (
     "Neighbours in the order of their values. Whether the intervals of two models overlap does not decide their order; "
     "that of their difference does:"
 )
-HELP = "Scores of a round's models with intervals, from the queries that were judged whole: counted or estimated."
 
 
 class EstimatesParameters(EstimateParameters):

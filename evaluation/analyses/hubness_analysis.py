@@ -1,4 +1,4 @@
-"""Hubness: items that occur in far too many lists (skewness of N_k, hs-sum and the largest hub per annotator)."""
+"""How strongly hubs dominate the annotators' stored lists: skewness of N_k, hs-sum, the largest hub."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -22,7 +22,6 @@ from mitl.search.retrieval import errors_of
 from mitl.search.store import NewestLists
 from mitl.search.tuning import SPLIT
 
-HELP = "How strongly hubs dominate the annotators' stored lists: skewness of N_k, hs-sum, the largest hub."
 DEEPEST = max(DEPTHS)
 
 

@@ -1,4 +1,4 @@
-"""Live: the scores of a round's models at looks that were fixed in advance, as the judgments of its audit arrive."""
+"""Scores of an audit's models with intervals at looks fixed in advance; what stopping there saves and gives up."""
 
 from typing import Annotated, Any
 
@@ -13,8 +13,6 @@ from evaluation.auditing.live_estimates import LiveDirection, LiveEstimates, Liv
 from hits.models import Round
 from mitl.charts.drawing import Chart
 from mitl.charts.lines import line_chart
-
-HELP = "Scores of an audit's models with intervals at looks fixed in advance; what stopping there saves and gives up."
 
 
 class LiveAnalysisParameters(LiveParameters):

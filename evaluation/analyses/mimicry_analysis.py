@@ -1,4 +1,4 @@
-"""Mimicry: workers whose answers follow an annotator's ranking beyond what it says of the pairs' matches."""
+"""Workers whose answers follow an annotator's ranking beyond what it says of the pairs' matches."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
@@ -24,7 +24,6 @@ from mitl.charts.drawing import Chart, Key
 from mitl.charts.lines import Line, Plane, Point, diagonal, line_panel
 from mitl.charts.scales import shares
 
-HELP = "Workers whose answers follow an annotator's ranking beyond what it says of the pairs' matches."
 FLAGGED = "flagged"
 TOO_FEW = "too few answers"
 SHOWN = 20  # workers on the terminal

@@ -1,4 +1,4 @@
-"""A pair of a round: the votes that it wants, has and waits for, and what keeps it from being finished."""
+"""How many votes a pair of a round wants, has and waits for, and what keeps it from being finished."""
 
 from dataclasses import asdict
 from typing import Annotated
@@ -12,7 +12,6 @@ from evaluation.analyses import Findings
 from hits.models import Round
 from mitl.charts.bars import bar_chart
 
-HELP = "How many votes a pair of a round wants, has and waits for, and what keeps it from being finished."
 COUNTS = ("wanted", "done", "leased", "waiting", "lacking", "open")
 
 

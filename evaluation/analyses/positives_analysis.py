@@ -1,5 +1,4 @@
-"""Positives: how many matches the queries of a version have, by source, and precision and recall of the sources against
-them (ECCV Caption, table 2 and figure 3a)."""
+"""How many positives queries of a version have, and what other sources have of them (table 2, figure 3a)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
@@ -23,7 +22,6 @@ from mitl.charts.drawing import Chart
 from mitl.charts.lines import line_chart
 from mitl.models import Direction
 
-HELP = "How many positives queries of a version have, and what other sources have of them (table 2, figure 3a)."
 NO_PROPOSALS = pd.DataFrame(columns=[*PAIR, "annotator", "direction"])
 SHOWN = 12  # numbers of positives on the terminal
 

@@ -1,4 +1,4 @@
-"""Preferences between rankings: how often each was preferred to each, and strengths (ECCV Caption, appendix D.1)."""
+"""Which rankings workers prefer, with Bradley-Terry strengths, in a round of the task preference."""
 
 from typing import Annotated, Any
 
@@ -14,8 +14,6 @@ from evaluation.answered import round_of_task
 from hits.models import Round
 from hits.task_types.ranking_preference import PREFERENCE, SYSTEMS
 from mitl.charts.bars import bar_chart
-
-HELP = "Which rankings workers prefer, with Bradley-Terry strengths, in a round of the task preference."
 
 
 class PreferenceParameters(Parameters):

@@ -1,4 +1,4 @@
-"""Reasons: how often each shortcoming was named, by level, direction and annotator (ECCV Caption, table B.3)."""
+"""How often each reason was named, by level, direction and annotator (table B.3)."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,7 +16,6 @@ from mitl.charts.bars import bar_chart
 from mitl.charts.drawing import COLOURS, Chart
 from mitl.models import Direction
 
-HELP = "How often each reason was named, by level, direction and annotator (table B.3)."
 ASKED = (Level.PARTIALLY_YES, Level.MOSTLY_NO)  # the levels that ask for a reason
 REASONS: dict[str, type[TextChoices]] = {"shortcoming": Shortcoming, "wrong_way": WrongWay}
 TITLES = {"shortcoming": "Shortcomings", "wrong_way": "What is described in a wrong way"}

@@ -1,4 +1,4 @@
-"""Stopping: whether a round's judgments have settled the ranking of models, and where it could have stopped."""
+"""Whether a round's judgments have settled the ranking of the models; where a finished round could have stopped."""
 
 from dataclasses import fields, replace
 from typing import Annotated, Any
@@ -15,8 +15,6 @@ from hits.models import Round
 from mitl.charts.bars import interval_chart
 from mitl.charts.drawing import Chart
 from mitl.charts.lines import rank_chart
-
-HELP = "Whether a round's judgments have settled the ranking of the models; where a finished round could have stopped."
 
 
 class StoppingParameters(EffectParameters):

@@ -1,4 +1,4 @@
-"""Uncertainty: whether an annotator is less certain about items with many matches (ECCV Caption, figure 3b)."""
+"""Whether a probabilistic annotator (pcme) is less certain about items with more matches (figure 3b)."""
 
 from typing import Annotated, Any
 
@@ -14,7 +14,6 @@ from mitl.models import Annotator
 from mitl.search.gallery import open_gallery
 from mitl.search.top_lists import Device
 
-HELP = "Whether a probabilistic annotator (pcme) is less certain about items with more matches (figure 3b)."
 ROWS = 12  # levels shown on the terminal
 
 

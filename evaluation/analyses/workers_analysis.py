@@ -1,4 +1,4 @@
-"""Workers: what each did and how well, and the same by the number of HITs done (ECCV Caption, table B.1)."""
+"""What each worker did and how well, and the same by the number of HITs done (table B.1)."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -18,7 +18,6 @@ from evaluation.answered import Answered, AnswersParameters, read_answers
 from mitl.charts.bars import bar_chart
 from mitl.charts.drawing import Chart
 
-HELP = "What each worker did and how well, and the same by the number of HITs done (table B.1)."
 CONTROL_BINS = (0, 50, 60, 70, 80, 90, 100)
 SECOND_BINS = (0, 5, 10, 15, 20, 30, 45, 60)
 SHOWN = 20  # workers on the terminal
