@@ -9,14 +9,10 @@ from ninja import Query
 from console.annotators.forms import SentAnnotator
 from console.annotators.schemas import (
     AnnotatorAnswer,
-    Annotators,
     Kinds,
     PoolAnswer,
-    Pools,
     RetrievalAnswer,
-    Retrievals,
     SampleAnswer,
-    Samples,
     counted_annotators,
     counted_samples,
     of_kind,
@@ -46,7 +42,7 @@ from mitl.training.trainer import TrainParameters, open_training
 resources = Resources("Retrieval")
 
 
-@resources.reads("/samples", "retrieval:read", Samples)
+@resources.lists("/samples", "retrieval:read", SampleAnswer, "A part of the list of samples, by name.")
 def samples(request: ApiRequest, place: Query[Place], collection: str = "") -> dict[str, Any]:
     """List the samples by name; of one collection, if it is named."""
     rows = counted_samples()
@@ -68,7 +64,7 @@ def annotator_kinds(request: ApiRequest) -> dict[str, Any]:
     return {"results": [of_kind(kind) for kind in kinds()], "next": None}
 
 
-@resources.reads("/annotators", "retrieval:read", Annotators)
+@resources.lists("/annotators", "retrieval:read", AnnotatorAnswer, "A part of the list of annotators, by name.")
 def annotators(request: ApiRequest, place: Query[Place]) -> dict[str, Any]:
     """List the annotators by name."""
     return part_of(counted_annotators(), place, key="name")
@@ -102,7 +98,7 @@ def train_annotator(request: ApiRequest, name: str, parameters: TrainParameters)
     return open_training(parameters, by=request.user)
 
 
-@resources.reads("/retrievals", "retrieval:read", Retrievals)
+@resources.lists("/retrievals", "retrieval:read", RetrievalAnswer, "A part of the list of searches, the latest first.")
 def retrievals(request: ApiRequest, place: Query[Place], collection: str = "", annotator: str = "") -> dict[str, Any]:
     """List the searches, the latest first; of one collection or annotator, if it is named."""
     named = {"collection__name": collection, "annotator__name": annotator}
@@ -131,7 +127,7 @@ def ranked_lists(request: ApiRequest, id: int, format: Literal["jsonl", "parquet
     return as_file(ranked_rows(retrieval), COLUMNS, format, f"retrieval-{retrieval.pk}")
 
 
-@resources.reads("/pools", "retrieval:read", Pools)
+@resources.lists("/pools", "retrieval:read", PoolAnswer, "A part of the list of pools, the latest first.")
 def pools(request: ApiRequest, place: Query[Place], collection: str = "") -> dict[str, Any]:
     """List the pools, the latest first; of one collection, if it is named."""
     rows = related_pools().of_lists()

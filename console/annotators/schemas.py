@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 from django.db.models import QuerySet
 from ninja import Field, Schema
 
-from console.api.keysets import part_schema
 from console.api.row_fields import Named, address
 from console.pagination import count_of
 from core.parameters import values_of
@@ -26,9 +25,6 @@ class SampleAnswer(Schema):
     captions: Annotated[int, Field(validation_alias="n_captions")]
     seed: int
     created_at: datetime
-
-
-Samples = part_schema("Samples", SampleAnswer, "A part of the list of samples, by name.")
 
 
 class OptionAnswer(Schema):
@@ -100,9 +96,6 @@ class AnnotatorAnswer(Schema):
     resolve_learns = staticmethod(can_learn)
 
 
-Annotators = part_schema("Annotators", AnnotatorAnswer, "A part of the list of annotators, by name.")
-
-
 class RetrievalAnswer(Schema):
     """The lists that one annotator made of a gallery, for the queries of a sample or for all. ``gallery``: what was
     searched beyond the collection's rows. ``report``: by direction, shares of lists with equal scores (``blind``),
@@ -123,9 +116,6 @@ class RetrievalAnswer(Schema):
     seconds: float
     report: dict[str, Any]
     created_at: datetime
-
-
-Retrievals = part_schema("Retrievals", RetrievalAnswer, "A part of the list of searches, the latest first.")
 
 
 class PoolAnswer(Schema):
@@ -151,9 +141,6 @@ class PoolAnswer(Schema):
     @staticmethod
     def resolve_annotators(pool: Pool) -> list[str]:
         return sorted(one.annotator.name for one in pool.retrievals.all())
-
-
-Pools = part_schema("Pools", PoolAnswer, "A part of the list of pools, the latest first.")
 
 
 def of_kind(kind: str) -> dict[str, Any]:

@@ -11,13 +11,14 @@ from typing import Annotated, Any
 
 from django import forms
 from django.http import HttpRequest
-from ninja import Body, Router
+from ninja import Body, Router, Schema
 from ninja.decorators import decorate_view
 from ninja.signature.utils import get_path_param_names
 from pydantic import WithJsonSchema
 
 from console.api.bearer import Bearer
 from console.api.idempotency import HEADER, once
+from console.api.keysets import part_schema
 from console.api.scopes import roles_that_may
 from console.permissions import Guard
 from core.errors import CounterpartError
@@ -70,6 +71,16 @@ class Resources(Router):
         if files:
             extra["responses"][200] = {"content": files}
         return self.get(path, auth=Bearer(scope), response={200: answer}, openapi_extra=extra, **more)
+
+    def lists(
+        self, path: str, scope: str, row: type[Schema], about: str, *, files: dict[str, Any] | None = None
+    ) -> Callable[[View], View]:
+        """Declare a call that answers with a part of a list (``keysets.part_of``); its schema has the call's name."""
+
+        def register(view: View) -> View:
+            return self.reads(path, scope, part_schema(view.__name__.capitalize(), row, about), files=files)(view)
+
+        return register
 
     def sends(self, path: str, scope: str, **more: Any) -> Callable[[View], View]:
         """Declare a call that sends a file (``file_answers.send_file``), and how large it is (HEAD)."""

@@ -14,7 +14,7 @@ from console import upload_jobs
 from console.api.bearer import ApiRequest
 from console.api.file_answers import FILES, Format, as_file
 from console.api.idempotency import key_of
-from console.api.keysets import Place, part_of, part_schema
+from console.api.keysets import Place, part_of
 from console.api.operations import Resources
 from console.api.problems import Problem
 from console.api.row_fields import Keyed
@@ -45,9 +45,6 @@ resources = Resources("Collections")
 Excluded = Annotated[bool, Field(validation_alias="excluded_at"), BeforeValidator(bool)]
 
 
-Collections = part_schema("Collections", CollectionAnswer, "A part of the list of collections, by name.")
-
-
 class ImageAnswer(Schema):
     """An image. ``picture`` is an address that shows it for an hour, without a token: null where it was not imported.
     ``excluded``: reviewers took it out of the dataset."""
@@ -63,9 +60,6 @@ class ImageAnswer(Schema):
     resolve_picture = staticmethod(picture_link)
 
 
-Images = part_schema("Images", ImageAnswer, "A part of the images of a collection, by key.")
-
-
 class CaptionAnswer(Schema):
     """A caption, and the key of the image it was written for. ``excluded``: reviewers took it out of the dataset."""
 
@@ -73,9 +67,6 @@ class CaptionAnswer(Schema):
     image: Keyed
     text: str
     excluded: Excluded
-
-
-Captions = part_schema("Captions", CaptionAnswer, "A part of the captions of a collection, by key.")
 
 
 class MatchAnswer(Schema):
@@ -87,9 +78,6 @@ class MatchAnswer(Schema):
     caption: Keyed
     score: float | None
     grade: int | None
-
-
-Matches = part_schema("Matches", MatchAnswer, "A part of the matches of a collection.")
 
 
 class SignedPut(Schema):
@@ -134,7 +122,7 @@ def upload(request: ApiRequest, sent: Query[Sent]) -> dict[str, object]:
     return {**answer, "size": sent.size, "put": put}
 
 
-@resources.reads("/collections", "data:read", Collections)
+@resources.lists("/collections", "data:read", CollectionAnswer, "A part of the list of collections, by name.")
 def collections(request: ApiRequest, place: Query[Place]) -> dict[str, Any]:
     """List the collections by name."""
     return part_of(counted_collections(), place, key="name", read=with_sources)
@@ -147,7 +135,9 @@ def collection(request: ApiRequest, name: str) -> Collection:
     return collection
 
 
-@resources.reads("/collections/{name}/images", "data:read", Images, files=FILES)
+@resources.lists(
+    "/collections/{name}/images", "data:read", ImageAnswer, "A part of the images of a collection, by key.", files=FILES
+)
 def images(request: ApiRequest, name: str, place: Query[Place], format: Format = "json") -> Any:
     """List the images of a collection by key, with links to their pictures; with a `format`, the ids, file names and
     splits of all of them in one file."""
@@ -162,7 +152,13 @@ def _ids(collection: Collection, what: str, format: Format) -> HttpResponseBase:
     return as_file(id_rows(collection, what), columns, format, f"{collection}-{what}")
 
 
-@resources.reads("/collections/{name}/captions", "data:read", Captions, files=FILES)
+@resources.lists(
+    "/collections/{name}/captions",
+    "data:read",
+    CaptionAnswer,
+    "A part of the captions of a collection, by key.",
+    files=FILES,
+)
 def captions(request: ApiRequest, name: str, place: Query[Place], format: Format = "json") -> Any:
     """List the captions of a collection by key; with a `format`, all of them in one file."""
     collection = get_object_or_404(Collection, name=name)
@@ -172,7 +168,9 @@ def captions(request: ApiRequest, name: str, place: Query[Place], format: Format
     return part_of(collection.captions.select_related("image"), place, key="key")
 
 
-@resources.reads("/collections/{collection}/matches", "data:read", Matches)
+@resources.lists(
+    "/collections/{collection}/matches", "data:read", MatchAnswer, "A part of the matches of a collection."
+)
 def matches(request: ApiRequest, collection: str, place: Query[Place], source: str = "") -> dict[str, Any]:
     """List the pairs that are known in a collection, of all sources or of one. Others are unknown, not wrong."""
     found = get_object_or_404(Collection, name=collection)

@@ -7,7 +7,7 @@ from uuid import UUID
 from ninja import Field, Query, Schema
 
 from console.api.bearer import ApiRequest
-from console.api.keysets import Place, part_of, part_schema
+from console.api.keysets import Place, part_of
 from console.api.operations import Resources
 from core.errors import CounterpartError
 from integrations.models import Notification
@@ -28,10 +28,7 @@ class EventAnswer(Schema):
     data: dict[str, Any]
 
 
-Events = part_schema("Events", EventAnswer, "A part of the list of events, the oldest first.")
-
-
-@resources.reads("/events", "events:read", Events)
+@resources.lists("/events", "events:read", EventAnswer, "A part of the list of events, the oldest first.")
 def events(request: ApiRequest, place: Query[Place], kind: Type = ASKED) -> dict[str, Any]:
     """List what happened in the last thirty days, the oldest first. To go on later, send the `place` of the last event
     as `after`: none is left out."""

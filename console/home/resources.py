@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Schema
 
 from console.api.bearer import ApiRequest
-from console.api.keysets import Place, part_of, part_schema
+from console.api.keysets import Place, part_of
 from console.api.operations import Resources
 from console.api.problems import Problem
 from console.api.row_fields import address
@@ -45,9 +45,6 @@ class JobAnswer(Schema):
     finished_at: datetime | None
 
 
-Jobs = part_schema("Jobs", JobAnswer, "A part of the list of jobs, the latest first.")
-
-
 @resources.reads("/me", None, Me)
 def me(request: ApiRequest) -> dict[str, object]:
     """Describe the token of the call: its owner, its scopes and when it expires."""
@@ -56,7 +53,7 @@ def me(request: ApiRequest) -> dict[str, object]:
     return {"user": owner, "token": token.name, "scopes": token.scopes, "expires_at": token.expires_at}
 
 
-@resources.reads("/jobs", "jobs:read", Jobs)
+@resources.lists("/jobs", "jobs:read", JobAnswer, "A part of the list of jobs, the latest first.")
 def jobs(request: ApiRequest, place: Query[Place], state: Job.State | None = None) -> dict[str, object]:
     """List the jobs, the latest first."""
     rows: QuerySet[Job] = Job.objects.filter(state=state) if state else Job.objects.all()

@@ -13,7 +13,7 @@ from ninja import Field, Query, Schema
 from pydantic import WithJsonSchema
 
 from console.api.bearer import ApiRequest
-from console.api.keysets import Place, part_of, part_schema
+from console.api.keysets import Place, part_of
 from console.api.operations import Resources
 from console.api.row_fields import Named, Username, address
 from console.collections.sent_imports import check_suffix
@@ -97,9 +97,6 @@ class RunLine(Schema):
     suspicions: list[str]
     registered_by: Username | None
     created_at: datetime
-
-
-Runs = part_schema("Runs", RunLine, "A part of the list of runs, the latest first.")
 
 
 class ScoresOnVersion(Schema):
@@ -214,7 +211,7 @@ def score_annotators(request: ApiRequest, name: str) -> Job:
     return start_scoring_annotators(found, by=request.user)
 
 
-@resources.reads("/runs", "evaluation:read", Runs)
+@resources.lists("/runs", "evaluation:read", RunLine, "A part of the list of runs, the latest first.")
 def runs(request: ApiRequest, place: Query[Place], collection: str = "", version: str = "") -> dict[str, Any]:
     """List the runs, the latest first; of one collection, or those that are scored on one version."""
     rows = Run.objects.select_related("collection", "registered_by")

@@ -13,7 +13,7 @@ from ninja import Field, Query, Schema
 
 from console.api.bearer import ApiRequest
 from console.api.file_answers import FILES, Format, as_file
-from console.api.keysets import Place, part_of, part_schema
+from console.api.keysets import Place, part_of
 from console.api.operations import Resources
 from console.api.problems import Problem
 from console.api.row_fields import Keyed, Named, Username
@@ -47,9 +47,6 @@ class VerdictAnswer(Schema):
     votes: int
 
 
-Verdicts = part_schema("Verdicts", VerdictAnswer, "A part of the verdicts of a round by one method.")
-
-
 class ReviewAnswer(Schema):
     """The conclusion of a person: the level of a pair, that an image or a caption leaves the dataset (`excluded`), or
     that a pair is `kept` and its votes hold. The latest one holds, once no second person has to agree any more."""
@@ -68,9 +65,6 @@ class ReviewAnswer(Schema):
     seconded_by: Username | None
     seconded_at: datetime | None
     undoes: Annotated[int | None, Field(validation_alias="undoes_id")]
-
-
-Reviews = part_schema("Reviews", ReviewAnswer, "A part of the reviews, in the order in which they were made.")
 
 
 class ReviewsMade(Schema):
@@ -94,7 +88,9 @@ class ReviewBody(Schema, extra="forbid"):
     seen: Annotated[int | None, Field(ge=0, description="refuse if there is a review with a higher id")] = None
 
 
-@resources.reads("/verdicts", "dataset:read", Verdicts, files=FILES)
+@resources.lists(
+    "/verdicts", "dataset:read", VerdictAnswer, "A part of the verdicts of a round by one method.", files=FILES
+)
 def verdicts(
     request: ApiRequest, place: Query[Place], round: str, method: str = "", format: Format = "json"
 ) -> HttpResponseBase:
@@ -120,7 +116,9 @@ def verdicts(
     return HttpResponse(json.dumps(part), content_type="application/json")
 
 
-@resources.reads("/reviews", "dataset:read", Reviews)
+@resources.lists(
+    "/reviews", "dataset:read", ReviewAnswer, "A part of the reviews, in the order in which they were made."
+)
 def reviews(request: ApiRequest, place: Query[Place], collection: str = "") -> dict[str, Any]:
     """List the reviews, also those that later ones replace; of one collection, if it is named."""
     refuse_secret_pairs(Collection.objects.filter(name=collection).first(), request.user)

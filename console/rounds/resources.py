@@ -13,7 +13,7 @@ from ninja import Query, Schema
 from console import upload_jobs
 from console.api.bearer import ApiRequest
 from console.api.file_answers import FILES, Format, as_file
-from console.api.keysets import Place, cut, part_of, part_schema
+from console.api.keysets import Place, cut, part_of
 from console.api.operations import Resources
 from console.api.problems import Problem
 from console.home.resources import JobAnswer
@@ -43,9 +43,6 @@ from mitl.models import Pool
 resources = Resources("Rounds")
 
 
-Rounds = part_schema("Rounds", RoundAnswer, "A part of the list of rounds, the latest first.")
-
-
 class JudgmentAnswer(Schema):
     """The answer of a worker on a pair. ``worker`` is a pseudonym. ``counted`` is whether the answer set was
     accepted. ``control`` is null until the round is closed; then empty for a candidate, or the polarity of the gold
@@ -68,11 +65,6 @@ class JudgmentAnswer(Schema):
     control: str | None
 
 
-Judgments = part_schema(
-    "Judgments", JudgmentAnswer, "A part of the judgments of a round, by HIT, answer set and place."
-)
-
-
 class AggregationAnswer(Schema):
     """The votes of a round counted by one method: ``verdicts`` from ``judgments``; ``certainty`` has what is known of
     how sure they are; how many are wrong is null where ``silent`` says why no number may be said."""
@@ -88,9 +80,6 @@ class AggregationAnswer(Schema):
     resolve_verdicts = staticmethod(count_verdicts)
 
 
-Aggregations = part_schema("Aggregations", AggregationAnswer, "The counts of a round, one a method, the latest first.")
-
-
 class PublishCall(PublishParameters, Offer, AdmissionParameters, TimeParameters):
     """Where a round is published, for whom, and the ceiling of its cost."""
 
@@ -104,7 +93,7 @@ class SentJudgments(JudgmentParameters):
     items_file: Annotated[str, "of Potato and tables: id of the upload with the project's data file"] = ""
 
 
-@resources.reads("/rounds", "rounds:read", Rounds)
+@resources.lists("/rounds", "rounds:read", RoundAnswer, "A part of the list of rounds, the latest first.")
 def rounds(request: ApiRequest, place: Query[Place], collection: str = "") -> dict[str, Any]:
     """List the rounds, the latest first; of one collection, if it is named."""
     rows = counted_rounds()
@@ -175,7 +164,13 @@ def close_round(request: ApiRequest, round: str) -> Job:
     return open_once(f"Close {found}", dataset_jobs.close.name, params, lock=found, by=request.user)
 
 
-@resources.reads("/rounds/{round}/judgments", "judgments:read", Judgments, files=FILES)
+@resources.lists(
+    "/rounds/{round}/judgments",
+    "judgments:read",
+    JudgmentAnswer,
+    "A part of the judgments of a round, by HIT, answer set and place.",
+    files=FILES,
+)
 def judgments(request: ApiRequest, round: str, place: Query[Place], format: Format = "json") -> HttpResponseBase:
     """List the judgments of a round, also those that do not count, and once it is closed those on controls; with a
     `format`, all of them in one file. While the round is open, new answers may appear at any place: read it again."""
@@ -201,7 +196,12 @@ def import_judgments(request: ApiRequest, round: str, parameters: SentJudgments)
     )
 
 
-@resources.reads("/rounds/{round}/aggregations", "dataset:read", Aggregations)
+@resources.lists(
+    "/rounds/{round}/aggregations",
+    "dataset:read",
+    AggregationAnswer,
+    "The counts of a round, one a method, the latest first.",
+)
 def aggregations(request: ApiRequest, round: str, place: Query[Place]) -> dict[str, Any]:
     """List the methods by which the votes of a round were counted."""
     return part_of(round_or_404(round).aggregations.all(), place, key="method", newest="at")

@@ -11,7 +11,7 @@ from pydantic import WithJsonSchema
 
 from console.api.bearer import ApiRequest
 from console.api.file_answers import missing_as_404, send_file
-from console.api.keysets import Place, part_of, part_schema
+from console.api.keysets import Place, part_of
 from console.api.operations import Resources
 from console.api.problems import Problem
 from console.home.resources import JobAnswer
@@ -30,7 +30,6 @@ from dataset.versions.version_files import MANIFEST, checked_file, checksum_of
 from evaluation.jobs import start_verification
 
 resources = Resources("Versions")
-Versions = part_schema("Versions", VersionLine, "A part of the list of versions, the newest first.")
 
 
 class ExportBody(Schema, extra="forbid"):
@@ -53,7 +52,7 @@ class Exports(Schema):
     results: list[ExportLine]
 
 
-@resources.reads("/versions", "dataset:read", Versions)
+@resources.lists("/versions", "dataset:read", VersionLine, "A part of the list of versions, the newest first.")
 def versions(request: ApiRequest, place: Query[Place]) -> dict[str, Any]:
     """List the versions, the newest first."""
     part = part_of(VERSIONS.all(), place, key="name", newest="released_at")

@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Schema
 
 from console.api.bearer import ApiRequest
-from console.api.keysets import Place, part_of, part_schema
+from console.api.keysets import Place, part_of
 from console.api.operations import Resources
 from console.api.problems import Problem
 from console.api.row_fields import address
@@ -41,9 +41,6 @@ class WebhookAnswer(Schema):
     created_at: datetime
 
 
-Webhooks = part_schema("Webhooks", WebhookAnswer, "A part of the list of webhooks, the latest first.")
-
-
 class DeliveryAnswer(Schema):
     """One notification for one webhook. ``message`` is its ``webhook-id``; ``status`` is that of the last answer, null
     if none came; ``due_at`` is when it is tried next, null if it is not."""
@@ -59,10 +56,7 @@ class DeliveryAnswer(Schema):
     due_at: datetime | None
 
 
-Deliveries = part_schema("Deliveries", DeliveryAnswer, "A part of the list of deliveries, the oldest first.")
-
-
-@resources.reads("/webhooks", "webhooks:read", Webhooks)
+@resources.lists("/webhooks", "webhooks:read", WebhookAnswer, "A part of the list of webhooks, the latest first.")
 def webhooks(request: ApiRequest, place: Query[Place]) -> dict[str, Any]:
     """List the webhooks of the token's owner, the latest first."""
     return part_of(request.user.webhooks.all(), place, newest="created_at")
@@ -86,7 +80,12 @@ def remove_webhook(request: ApiRequest, id: UUID) -> None:
     acts.remove_webhook(_own(request, id), by=request.user)
 
 
-@resources.reads("/webhooks/{uuid:id}/deliveries", "webhooks:read", Deliveries)
+@resources.lists(
+    "/webhooks/{uuid:id}/deliveries",
+    "webhooks:read",
+    DeliveryAnswer,
+    "A part of the list of deliveries, the oldest first.",
+)
 def deliveries(request: ApiRequest, id: UUID, place: Query[Place]) -> dict[str, Any]:
     """List the deliveries of a webhook in the last thirty days, done and waiting, the oldest first."""
     return part_of(_own(request, id).deliveries.select_related("notification"), place)
