@@ -13,49 +13,32 @@ from hits.models import Round
 from tests.console.addresses import GUARDED, WEBHOOKS, address
 from tests.console.conftest import Site
 
-RESEARCHERS_DO = {
-    *("round_plan", "pool_pack", "hit_preview", "preview_picture", "round_publish"),
-    *("round_close", "round_add", "round_again", "round_turn", "round_discard", "round_aggregate", "round_idle"),
-    *(
-        "invitations",
-        "invitations_csv",
-        "invitation_revoke",
-        "job_cancel",
-        "train",
-        "annotator_add",
-        "annotator_describe",
-    ),
-    *("round_rehearse", "rehearsal_picture", "rehearsals", "round_consent", "round_ceiling", "two_reviewers"),
-    *("collection_import", "matches_import", "sample", "sample_captions", "test", "test_items"),
-    *("batch_undo", "rename", "import_look"),
-    *(
-        "round_top_up",
-        "round_judgments",
-        "benchmarks",
-        "run_register",
-        "run_score",
-        "round_pause",
-        "round_resume",
-        "round_twice",
-    ),
-    *("version_export", "version_measure", "version_verify", "chart_measure"),
-    *("round_sync", "round_prolong", "audit_start", "audit_repair", "call_settle", "round_calls_send"),
-}
-REVIEWERS_DO = {
-    *("assignment_decide", "assignment_undo", "assignment_bonus", "assignment_return", "worker_assign"),
-    "rejection_second",
-    *("pair_conclude", "reviews_undo", "review_second", "pairs_review"),
-    *("appeal_enter", "appeal_answer", "submission_pay", "control_rule"),
-}
-ADMINS_DO = {
-    *("doctor", "release", "version_publish", "version_withdraw", "payments_mark", "payments_csv", "worker_forget"),
-    *("staff", "person", "person_link"),
-}
+
+def named(text: str) -> set[str]:
+    return {*text.split()}
+
+
+RESEARCHERS_DO = named("""
+    round_plan pool_pack hit_preview preview_picture round_publish round_close round_add round_again round_turn
+    round_discard round_aggregate round_idle round_top_up round_judgments round_pause round_resume round_twice
+    round_rehearse rehearsal_picture rehearsals round_consent round_ceiling two_reviewers
+    invitations invitations_csv invitation_revoke job_cancel train annotator_add annotator_describe
+    collection_import matches_import sample sample_captions test test_items batch_undo rename import_look
+    benchmarks run_register run_score version_export version_measure version_verify chart_measure
+    round_sync round_prolong audit_start audit_repair call_settle round_calls_send
+""")
+REVIEWERS_DO = named("""
+    assignment_decide assignment_undo assignment_bonus assignment_return worker_assign rejection_second
+    pair_conclude reviews_undo review_second pairs_review appeal_enter appeal_answer submission_pay control_rule
+""")
+ADMINS_DO = named("""
+    doctor release version_publish version_withdraw payments_mark payments_csv worker_forget staff person person_link
+""")
 # Researchers and reviewers both.
-STEWARDS_DO = {
-    *("worker_exclude", "worker_readmit", "worker_pause", "worker_resume", "worker_write", "worker_link"),
-    *("round_write", "clean_up", "conflicts_send", "webhook_add", "worker_note"),
-}
+STEWARDS_DO = named("""
+    worker_exclude worker_readmit worker_pause worker_resume worker_write worker_link worker_note
+    round_write clean_up conflicts_send webhook_add
+""")
 MEMBERS_DO = {"token_revoke"}  # their own
 ACTS = RESEARCHERS_DO | REVIEWERS_DO | ADMINS_DO | STEWARDS_DO | WEBHOOKS
 ELSEWHERE = {"round_captions", "chart"}  # lead to the page of a collection, of a round

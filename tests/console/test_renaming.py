@@ -15,7 +15,7 @@ from corpus.models import Batch, Collection, Image
 from hits.models import Round
 from mitl.models import Annotator, Pool
 from tests.commands import figures_printed, output_of
-from tests.console.api.calls import caller_for
+from tests.console.api.calls import caller_for, check_refused
 from tests.corpus.files import jsonl, line, picture_folder
 from tests.dataset.releasing import release_version
 from tests.factories import make_annotator, make_collection, make_round, make_sample, put_on_platform
@@ -150,8 +150,6 @@ def test_calls_rename_and_undo(site, researcher):
     caller = caller_for(User.objects.get(username="researcher"), "data:read", "data:write")
     renamed = caller.post("/names", {"kind": "batch", "name": "zoo-2", "new": "second"})
     assert (renamed.status_code, renamed.json()) == (200, {"kind": "batch", "name": "second"})
-    refused = caller.post("/batches/second/undo", {})
-    assert refused.status_code == 422
-    assert "round-1" in refused.json()["detail"]
+    check_refused(caller.post("/batches/second/undo", {}), 422, "round-1")
     remove_dependants()
     assert caller.post("/batches/second/undo", {}).json()["undone_by"] == "researcher"

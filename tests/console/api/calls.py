@@ -73,6 +73,12 @@ def problem(response) -> str:
     return answer["detail"]
 
 
+def check_refused(response, status: int, sentence: str) -> None:
+    """Fail unless the call was refused with this status, and a sentence that holds this one."""
+    assert response.status_code == status
+    assert sentence in problem(response)
+
+
 def all_parts(caller: Caller, path: str, limit: int) -> list[list[dict]]:
     """The parts of a list; the path ends where its query goes on."""
     parts, after = [], ""

@@ -13,7 +13,7 @@ from console.uploads import stored_upload
 from core.errors import CounterpartError
 from core.models import Job
 from corpus.models import Image, Match
-from tests.console.api.calls import Caller, problem
+from tests.console.api.calls import Caller, check_refused
 from tests.console.collections.zip_files import zipped
 from tests.factories import make_collection, picture
 
@@ -135,9 +135,7 @@ def test_captions_and_pictures_are_imported_as_on_the_page(caller, commit):
     ],
 )
 def test_an_import_that_cannot_work_is_refused_at_once(caller, body, sentence):
-    response = caller.post("/collections/birds/imports", body)
-    assert response.status_code == 422
-    assert sentence in problem(response)
+    check_refused(caller.post("/collections/birds/imports", body), 422, sentence)
     assert not Job.objects.exists()
 
 

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from core.models import Job
-from tests.console.api.calls import all_parts
+from tests.console.api.calls import all_parts, check_refused
 
 
 @pytest.fixture
@@ -44,6 +44,4 @@ def test_a_place_that_is_none_is_refused(reader, jobs, after):
 
 @pytest.mark.parametrize("limit", ["0", "1001", "x"])
 def test_a_limit_beyond_the_bounds_is_refused(reader, limit):
-    response = reader.get(f"/jobs?limit={limit}")
-    assert response.status_code == 422
-    assert "limit: Input should be" in response.json()["detail"]
+    check_refused(reader.get(f"/jobs?limit={limit}"), 422, "limit: Input should be")

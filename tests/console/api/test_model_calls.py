@@ -10,7 +10,7 @@ from core.files.stored_files import write_json
 from core.models import Job
 from evaluation.jobs import register
 from evaluation.models import Run, Score
-from tests.console.api.calls import Caller
+from tests.console.api.calls import Caller, check_refused
 from tests.console.conftest import random_rankings
 
 
@@ -70,9 +70,9 @@ def test_the_leaderboard_has_the_figures_of_the_command(caller, site, tmp_path, 
 )
 def test_an_invalid_registration_is_refused(caller, site, change, status, message):
     upload = caller.send(random_rankings(site.collection), "clip.json").json()["id"]
-    response = caller.post("/runs", {"collection": site.collection.name, "upload": upload} | change)
-    assert response.status_code == status
-    assert message in response.json()["detail"]
+    check_refused(
+        caller.post("/runs", {"collection": site.collection.name, "upload": upload} | change), status, message
+    )
     assert not Job.objects.exists()
 
 
@@ -125,7 +125,5 @@ def test_measured_figures_are_returned(reader):
     ],
 )
 def test_an_invalid_measurement_is_refused(caller, body, message):
-    response = caller.post("/benchmarks", body)
-    assert response.status_code == 422
-    assert message in response.json()["detail"]
+    check_refused(caller.post("/benchmarks", body), 422, message)
     assert not Job.objects.exists()

@@ -15,7 +15,7 @@ from mitl.annotators import kind_of, kinds
 from mitl.models import Annotator, Direction, Pool, Retrieval
 from mitl.search.gallery import load_lists, rankings_of
 from tests.commands import output_of
-from tests.console.api.calls import Caller, problem
+from tests.console.api.calls import Caller, check_refused, problem
 from tests.factories import make_annotator, make_collection, make_retrieval, make_sample
 
 
@@ -133,9 +133,7 @@ def test_a_search_is_made_as_by_the_command(caller, zoo, commit):
 )
 def test_a_search_that_cannot_be_made_is_refused_at_once(caller, zoo, change, sentence):
     make_annotator("words")
-    response = caller.post("/retrievals", {"collection": "zoo", "annotators": ["words"]} | change)
-    assert response.status_code == 422
-    assert sentence in problem(response)
+    check_refused(caller.post("/retrievals", {"collection": "zoo", "annotators": ["words"]} | change), 422, sentence)
     assert not Job.objects.exists()
 
 

@@ -12,7 +12,7 @@ from annotation.work.submissions import submit_answers
 from core.models import Job
 from hits.models import Round, Seat
 from tests.annotation.answering import right_answers
-from tests.console.api.calls import Caller
+from tests.console.api.calls import Caller, check_refused
 from tests.factories import make_assignment, make_round, put_on_platform
 
 
@@ -69,9 +69,7 @@ def test_a_plan_becomes_a_job_that_packs_the_round(caller, site, commit):
 )
 def test_an_invalid_plan_is_refused_in_our_words(caller, change, message):
     body = {"round": "next", "collection": "zoo", "annotators": ["overlap"], "images": 2, **change}
-    response = caller.post("/rounds", body)
-    assert response.status_code == 422
-    assert message in response.json()["detail"]
+    check_refused(caller.post("/rounds", body), 422, message)
     assert not Job.objects.exists()
 
 
@@ -97,9 +95,7 @@ def test_a_round_is_published_by_who_repeats_its_ceiling(caller, commit):
 
 
 def test_another_ceiling_publishes_nothing(caller):
-    response = publish(caller, ceiling="500.01")
-    assert response.status_code == 409
-    assert "$500.00, not $500.01" in response.json()["detail"]
+    check_refused(publish(caller, ceiling="500.01"), 409, "$500.00, not $500.01")
     assert not Job.objects.exists()
 
 
@@ -114,9 +110,7 @@ def test_another_ceiling_publishes_nothing(caller):
     ],
 )
 def test_an_invalid_publication_is_refused(caller, change, status, message):
-    response = publish(caller, **change)
-    assert response.status_code == status
-    assert message in response.json()["detail"]
+    check_refused(publish(caller, **change), status, message)
     assert Round.objects.get(name="draft").state == "draft"
 
 
@@ -159,9 +153,7 @@ def test_answer_sets_of_a_hit_follow_each_other(caller, site):
 
 @pytest.mark.parametrize("after", ["0", "x", "9" * 30, "¹"])
 def test_an_invalid_place_in_the_judgments_is_refused(caller, after):
-    response = caller.get(f"/rounds/open/judgments?after={after}")
-    assert response.status_code == 422
-    assert "place" in response.json()["detail"]
+    check_refused(caller.get(f"/rounds/open/judgments?after={after}"), 422, "place")
 
 
 def test_files_of_judgments_have_the_rows_of_the_list(caller):

@@ -15,7 +15,7 @@ from core.errors import CounterpartError
 from core.files.stored_files import files_in, local_copy
 from core.files.upload_files import remove_unused_uploads
 from integrations.models import KeptAnswer
-from tests.console.api.calls import API, Caller, problem
+from tests.console.api.calls import API, Caller, check_refused, problem
 from tests.console.api.s3 import served_objects
 
 CONTENT = b'{"a": "caption"}'
@@ -52,9 +52,7 @@ def test_a_name_is_made_harmless_and_short(caller, name, kept):
 
 
 def test_other_bytes_than_announced_are_not_stored(caller):
-    response = caller.send(CONTENT, "captions.json", digest=sha256(b"other").digest())
-    assert response.status_code == 400
-    assert SHA256 in problem(response)
+    check_refused(caller.send(CONTENT, "captions.json", digest=sha256(b"other").digest()), 400, SHA256)
     assert files_in("uploads") == []
 
 
@@ -70,9 +68,7 @@ class Broken(BytesIO):
 @pytest.mark.parametrize("connection", [BytesIO, Broken])
 def test_a_file_that_is_cut_off_is_not_stored(caller, connection):
     arriving = {"CONTENT_LENGTH": "1000", "wsgi.input": connection(CONTENT)}
-    response = caller.send(CONTENT[:-1], "captions.json", **arriving)
-    assert response.status_code == 400
-    assert "16 bytes" in problem(response)
+    check_refused(caller.send(CONTENT[:-1], "captions.json", **arriving), 400, "16 bytes")
     assert files_in("uploads") == []
 
 
@@ -119,9 +115,7 @@ def without_body(caller: Caller, size: int = len(CONTENT)):
 
 
 def test_a_site_without_s3_asks_for_the_body(caller):
-    response = without_body(caller)
-    assert response.status_code == 409
-    assert "as the body" in problem(response)
+    check_refused(without_body(caller), 409, "as the body")
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from django.utils import timezone
 from dataset.models import Aggregation
 from dataset.verdicts import aggregate_round
 from tests.annotation.cast import answer
-from tests.console.api.calls import all_parts
+from tests.console.api.calls import all_parts, check_refused
 from tests.dataset.judged.figures import REPEATED, SILENT
 from tests.factories import make_collection, make_round
 
@@ -89,8 +89,6 @@ def test_a_place_in_verdicts_that_were_replaced_is_refused(caller, counted):
 
 
 def test_a_round_whose_votes_are_not_counted_has_no_verdicts(caller, judged):
-    response = caller.get(f"/verdicts?round={judged}")
-    assert response.status_code == 404
-    assert f"/{judged}/aggregations" in response.json()["detail"]
+    check_refused(caller.get(f"/verdicts?round={judged}"), 404, f"/{judged}/aggregations")
     assert caller.get(f"/verdicts?round={judged}&method=mace").status_code == 404
     assert caller.get("/verdicts?round=none").status_code == 404

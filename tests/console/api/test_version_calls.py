@@ -14,7 +14,7 @@ from core.models import Job
 from dataset.exports.downloads import make_download
 from dataset.jobs import release as release_job
 from hits.models import Round
-from tests.console.api.calls import Caller, caller_of, problem
+from tests.console.api.calls import Caller, caller_of, check_refused, problem
 from tests.dataset.releasing import read, release_version
 
 FILES = "/versions/v1/files"
@@ -180,9 +180,7 @@ def test_a_name_that_is_taken_is_refused(releaser, site):
 def test_a_release_that_would_fail_is_refused_before_it_begins(releaser, site, change, message):
     sample = Round.objects.get(name="done").pool.sample.name
     body = {"version": "v2", "collection": site.collection.name, "queries": sample, "rounds": ["done"]}
-    response = releaser.post("/versions", body | change)
-    assert response.status_code == 422
-    assert message in problem(response)
+    check_refused(releaser.post("/versions", body | change), 422, message)
     assert not Job.objects.exists()
 
 

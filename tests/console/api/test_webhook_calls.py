@@ -9,7 +9,7 @@ from integrations import notifications
 from integrations.models import Delivery, KeptAnswer, Notification, Webhook
 from integrations.notifications import TYPES
 from integrations.webhooks import secret_of
-from tests.console.api.calls import caller_of
+from tests.console.api.calls import caller_of, check_refused
 
 pytestmark = pytest.mark.django_db
 
@@ -52,9 +52,7 @@ def test_a_webhook_is_added_read_and_listed_without_its_secret(caller):
     ],
 )
 def test_what_a_page_refuses_is_refused_with_the_sentence_and_changes_nothing(caller, change, sentence):
-    answer = caller.post("/webhooks", BODY | change)
-    assert answer.status_code == 422
-    assert sentence in answer.json()["detail"]
+    check_refused(caller.post("/webhooks", BODY | change), 422, sentence)
     assert not Webhook.objects.exists()
 
 
