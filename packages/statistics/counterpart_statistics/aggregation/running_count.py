@@ -1,11 +1,15 @@
 """A count of votes on disk, to which further votes are added at the cost of their own number, not of all votes."""
 
+import fcntl
+import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
@@ -20,6 +24,7 @@ from counterpart_statistics.aggregation.votes import ITEM, Batch, Codes, Floats,
 METHODS: tuple[Method, ...] = ("majority", "dawid-skene", "ordinal")
 """The methods that learn from sums by worker alone, and begin with the shares of the votes."""
 ADDED = ("item", "worker", "label", "set", "kind")
+OF_KILLED = {"pass-1", "added.part"}  # what the folder of a count has whose beginning was killed
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,8 @@ class Counted:
 
 
 class RunningCount:
-    """The votes of a folder, counted by one of METHODS. Items are whole numbers, workers names.
+    """The votes of a folder, counted by one of METHODS. Items are whole numbers from 0 to 2**62; all workers have names
+    or all have numbers.
 
     A full pass (``begin``, ``recount``) counts all votes from nothing: its shares and figures of workers equal those
     that ``fit_votes`` and ``Tallies`` give for these votes to the last bit. ``add`` counts the items with
@@ -46,7 +52,8 @@ class RunningCount:
 
     ``passed`` is the last pass, ``recent`` the items with votes since, with the tallies of all. The work of an addition
     grows with the votes since the last pass. It takes effect as a small file is replaced: where it is killed, and
-    where a pass is, nothing changes. One process adds at a time. For votes that change, begin another count.
+    where a pass is, nothing changes. Additions and passes of several processes follow one another, and each begins with
+    what the others added. For votes that change, begin another count.
     """
 
     passed: Counted
@@ -54,7 +61,7 @@ class RunningCount:
     _added: pd.DataFrame
 
     def __init__(self, folder: Path) -> None:
-        """Open the count of a folder."""
+        """Open the count of a folder. Raises ValueError where it has none, or files of another length."""
         self._folder = folder
         self._open()
 
@@ -62,13 +69,14 @@ class RunningCount:
     def begin(cls, folder: Path, votes: Votes, *, method: Method, ties: Ties = "median") -> "RunningCount":
         """Count ``votes`` and keep them in a folder. ``ties`` as of ``choose_levels``.
 
-        Raises ValueError for a method that is not among METHODS, for names of items that are not whole numbers, and for
-        a folder that has a count.
+        Raises ValueError for a method that is not among METHODS, for names of items that are not whole numbers, for
+        workers of which some have names and some numbers, and for a folder that has a count or other files.
         """
         if method not in METHODS:
             raise ValueError(f"Method {method!r} counts all votes at once: use {', '.join(METHODS)}.")
-        if (folder / "added.npz").exists():
-            raise ValueError(f"{folder} has a count: open it, or name another folder.")
+        if folder.exists() and {path.name for path in folder.iterdir()} - OF_KILLED:
+            raise ValueError(f"{folder} has a count or other files: open its count, or name another folder.")
+        _check_names(votes.worker_names)
         if votes.item_names is not None:
             rows = votes.items.read()
             rows["code"] = _codes(votes.item_names)[rows["code"]]
@@ -81,10 +89,16 @@ class RunningCount:
         Items that have votes are gold or not as they were.
 
         Raises ValueError and changes nothing for labels that ``read_votes`` refuses, a second vote of a worker on an
-        item, an item that is not a whole number, and right levels that no item had at the beginning.
+        item, an item that is not a whole number, a worker with a number among those with names or the reverse, and
+        right levels that no item had at the beginning.
         """
+        with self._alone():
+            self._add(labels, gold)
+
+    def _add(self, labels: pd.DataFrame, gold: Mapping[Any, Iterable[int]] | None) -> None:
         old = self.passed.votes
         checked_scale(labels, old.levels)
+        _check_names(old.worker_names[:1].append(pd.Index(labels["worker"].unique().tolist())))
         items, of_items = np.unique(_codes(labels["item"]), return_inverse=True)
         kinds, by_item = kinds_of(pd.Index(items), old.levels, gold or {})
         if unknown := [row for row in kinds.tolist() if row not in old.kinds.tolist()]:
@@ -96,13 +110,14 @@ class RunningCount:
         added = pd.concat([self._added, further])
         recent = self._counted(added)
         _write_added(self._folder, self._number, added)
-        self._added, self.recent = added, recent
+        self._added, self.recent, self._opened = added, recent, self._stamp()
 
     def recount(self) -> None:
         """Make a full pass over all votes."""
-        votes = self._sorted(None, self._added)
-        _write_pass(self._folder, self._number + 1, votes, self._method, self._ties)
-        self._open()
+        with self._alone():
+            votes = self._sorted(None, self._added)
+            _write_pass(self._folder, self._number + 1, votes, self._method, self._ties)
+            self._open()
 
     def shares(self, items: Codes) -> Floats:
         """Return the shares of the levels of some items, (items, levels); NaN for items without votes."""
@@ -119,11 +134,41 @@ class RunningCount:
             return self.recent.tallies.described(self.recent.fit.skills.combine_first(skills))
         return self.passed.tallies.described(skills)
 
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other processes from adding, after all that they added."""
+        folder = os.open(self._folder, os.O_RDONLY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            if self._stamp() != self._opened:
+                self._open()
+            yield
+        finally:
+            os.close(folder)
+
+    def _stamp(self) -> tuple[int, int]:
+        """Return what is another where the votes or the pass are others."""
+        stat = (self._folder / "added.npz").stat()
+        return stat.st_ino, stat.st_mtime_ns
+
     def _open(self) -> None:
+        opened = None
+        try:
+            opened = self._stamp()
+            self._read()
+        except (OSError, ValueError, KeyError, IndexError, BadZipFile) as error:
+            if opened and opened != self._stamp():  # another process has made a pass meanwhile
+                self._open()
+                return
+            raise ValueError(f"{self._folder} has no count, or its files are damaged: begin another.") from error
+        self._opened = opened
+        self.recent = self._counted(self._added) if len(self._added) else None
+
+    def _read(self) -> None:
         with np.load(self._folder / "added.npz") as kept:
-            self._number = int(kept["number"])
-            self._added = pd.DataFrame({name: kept[name] for name in ADDED})
-        place = self._folder / f"pass-{self._number}"
+            number = int(kept["number"])
+            added = pd.DataFrame({name: kept[name] for name in ADDED})
+        place = self._folder / f"pass-{number}"
         with np.load(place / "figures.npz") as kept:
             names, levels = pd.Index(kept["workers"]), kept["levels"].tolist()
             self._method, self._ties = kept["how"].tolist()
@@ -133,8 +178,11 @@ class RunningCount:
             skills = pd.DataFrame(kept["skills"], names, kept["skilled"].tolist())
             tallies = Tallies(pd.DataFrame(kept["tallies"], names), kept["by_kind"])
         shares = SpooledRows.at(place / "shares", np.float64, shape=(len(levels),))
+        size = votes.bounds[-1]
+        if not size == len(items) == len(shares) == len(cells) - len(sets):
+            raise ValueError("The files of a pass have lost a part.")
+        self._number, self._added = number, added
         self.passed = Counted(votes, Fit(shares, skills), tallies)
-        self.recent = self._counted(self._added) if len(self._added) else None
 
     def _counted(self, added: pd.DataFrame) -> Counted:
         """Return the items of the added votes, counted with the sums over all others."""
@@ -194,12 +242,21 @@ def _find(votes: Votes, items: Codes) -> tuple[Codes, NDArray[np.bool_]]:
 
 def _codes(items: "pd.Index | pd.Series[int]") -> Codes:
     codes = np.asarray(items)
-    wrong = codes < 0 if codes.dtype.kind in "iu" else np.ones(len(codes), bool)
+    wrong = (codes < 0) | (codes > 2**62) if codes.dtype.kind in "iu" else np.ones(len(codes), bool)
     if wrong.any():
         raise ValueError(
-            f"{wrong.sum()} items are not whole numbers from 0 on, as {codes[wrong].tolist()[0]!r}. Number them."
+            f"{wrong.sum()} items are not whole numbers from 0 to 2**62, as {codes[wrong].tolist()[0]!r}. Number them."
         )
-    return codes
+    return codes.astype(np.int64)
+
+
+def _check_names(workers: pd.Index) -> None:
+    """Raise ValueError for names that a file would change."""
+    names = workers.tolist()
+    if wrong := [name for name, kept in zip(names, _array(workers).tolist(), strict=True) if name != kept]:
+        raise ValueError(
+            f"{len(wrong)} workers cannot be kept, as {wrong[0]!r}: give all of them names, or all of them numbers."
+        )
 
 
 def _write_pass(folder: Path, number: int, votes: Votes, method: Method, ties: Ties) -> None:

@@ -69,7 +69,7 @@ def _divided(chunks: Iterable[NDArray], *, parts: int, codes: int) -> list[Spool
     """Return the votes in parts that ascend by code: of equal ranges of codes, hence of about equal size."""
     files = [SpooledRows(VOTE) for _ in range(parts)]
     for chunk in chunks:
-        part = (chunk["code"] * parts // codes).astype(np.int16)
+        part = (chunk["code"] // -(-codes // parts)).astype(np.int16)
         ends = np.cumsum(np.bincount(part, minlength=parts))
         ordered = chunk[np.argsort(part, kind="stable")] if parts > 1 else chunk
         for file, rows in zip(files, np.split(ordered, ends[:-1]), strict=True):
@@ -165,8 +165,8 @@ def read_votes(
 
     A column ``set`` has the numbers of the answer sets; without it each worker is one. ``levels`` None means 1-4 if
     they cover the labels, otherwise the labels that occur. ``gold`` gives the right levels of items whose answer is
-    known. Raises ValueError for a missing column, a label outside the levels, a worker who labelled an item twice, or a
-    gold item with no right level.
+    known. Raises ValueError for a missing column, a label outside the levels, a set that is not a number, a worker who
+    labelled an item twice, or a gold item with no right level.
     """
     scale = checked_scale(labels, levels)
     items, item_names = pd.factorize(labels["item"], sort=True)
@@ -211,7 +211,7 @@ def kinds_of(
 
 
 def checked_scale(labels: pd.DataFrame, levels: Sequence[int] | None) -> list[int]:
-    """Return the levels, ascending; raises ValueError as ``read_votes`` does for columns, names and labels."""
+    """Return the levels, ascending; raises ValueError as ``read_votes`` does for columns, names, labels and sets."""
     missing = {"item", "worker", "label"} - set(labels.columns)
     if missing:
         raise ValueError(f"Missing columns of the labels: {', '.join(sorted(missing))}.")
@@ -221,4 +221,7 @@ def checked_scale(labels: pd.DataFrame, levels: Sequence[int] | None) -> list[in
         raise ValueError(f"{len(foreign)} labels are not among the levels: {', '.join(map(str, sorted(foreign)))}.")
     if nameless := int(labels[["item", "worker"]].isna().any(axis=1).sum()):
         raise ValueError(f"{nameless} labels have no item or no worker; name them or drop them.")
+    sets = pd.to_numeric(labels["set"], errors="coerce") if "set" in labels else pd.Series(dtype=int)
+    if wrong := int((~sets.between(-(2**31), 2**31 - 1) | (sets % 1 != 0)).sum()):
+        raise ValueError(f"{wrong} labels have an answer set that is not a whole number of 32 bits; number the sets.")
     return scale

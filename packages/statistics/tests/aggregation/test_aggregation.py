@@ -82,6 +82,8 @@ def test_the_input_is_left_as_it_was():
         (frame(a=[1]), {"method": "guess"}, "Unknown method 'guess'"),
         (frame(a=[1]), {"gold": {"a": (7,)}}, "1 gold items have no right level among the levels: 'a'"),
         (frame(a=[1]).assign(worker=None), {}, "1 labels have no item"),
+        (frame(a=[1, 2]).assign(set=[1, np.nan]), {}, "1 labels have an answer set that is not a whole number"),
+        (frame(a=[1]).assign(set=2**40), {}, "1 labels have an answer set"),
     ],
 )
 def test_bad_labels_are_refused(labels, options, message):

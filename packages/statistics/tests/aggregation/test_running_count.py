@@ -1,4 +1,6 @@
+import os
 import shutil
+import signal
 from itertools import pairwise
 from pathlib import Path
 
@@ -166,10 +168,6 @@ def test_a_new_control_anchors_its_worker(tmp_path):
     assert count.shares(np.array([99]))[0, 2:].tolist() == [0, 0]  # as it was a control before
 
 
-class Killed(BaseException):
-    pass
-
-
 @pytest.mark.parametrize(("act", "replaced"), [("add", 0), *(("recount", files) for files in range(6))])
 def test_a_killed_addition_or_pass_changes_nothing(act, replaced, tmp_path, monkeypatch):
     labels = crowd()
@@ -183,13 +181,13 @@ def test_a_killed_addition_or_pass_changes_nothing(act, replaced, tmp_path, monk
 
     def dies(path: Path, target: Path) -> Path:
         if next(left, None) is None:
-            raise Killed
+            os.kill(os.getpid(), signal.SIGKILL)
         return replace(path, target)
 
-    monkeypatch.setattr(Path, "replace", dies)
-    with pytest.raises(Killed):
+    if not (child := os.fork()):
+        monkeypatch.setattr(Path, "replace", dies)
         count.add(new[10:], gold=GOLD) if act == "add" else count.recount()
-    monkeypatch.undo()
+    assert os.waitpid(child, 0) == (child, signal.SIGKILL)
     again = RunningCount(tmp_path)
     assert np.array_equal(again.shares(items), before, equal_nan=True)
     again.add(new[10:], gold=GOLD)
@@ -207,8 +205,11 @@ def test_a_killed_addition_or_pass_changes_nothing(act, replaced, tmp_path, monk
         ([(8, "cyd", 2)], {}, "1 labels repeat"),
         ([(1, "dan", 5)], {}, "1 labels are not among the levels: 5"),
         ([(1, None, 1)], {}, "1 labels have no item or no worker"),
-        ([(-1, "dan", 1), (2, "dan", 1)], {}, "1 items are not whole numbers from 0 on, as -1"),
-        ([("x", "dan", 1)], {}, "1 items are not whole numbers from 0 on, as 'x'"),
+        ([(-1, "dan", 1), (2, "dan", 1)], {}, "1 items are not whole numbers from 0 to 2\\*\\*62, as -1"),
+        ([(2**62 + 1, "dan", 1)], {}, "1 items are not whole numbers"),
+        ([("x", "dan", 1)], {}, "1 items are not whole numbers from 0 to 2\\*\\*62, as 'x'"),
+        ([(1, 7, 1)], {}, "1 workers cannot be kept, as 7: give all of them names"),
+        ([(1, "dan\0", 1)], {}, "1 workers cannot be kept"),
         ([(11, "dan", 1)], {11: (2,)}, "1 sets of right levels are new"),
     ],
 )
@@ -231,5 +232,38 @@ def test_a_count_is_begun_once_by_a_method_of_sums_on_numbered_items(tmp_path):
     with pytest.raises(ValueError, match="1 items are not whole numbers"):
         RunningCount.begin(tmp_path, read_votes(table(("a", "ann", 1)), levels=LEVELS), method="majority")
     RunningCount.begin(tmp_path, votes, method="majority")
-    with pytest.raises(ValueError, match="has a count"):
+    with pytest.raises(ValueError, match="has a count or other files"):
         RunningCount.begin(tmp_path, votes, method="majority")
+
+
+def test_processes_add_one_after_another_to_what_the_others_added(tmp_path):
+    first, *rows = ((item, worker, 1 + item % 4) for item in range(4) for worker in ("ann", "bob"))
+    counts = [RunningCount.begin(tmp_path, read_votes(table(first), levels=LEVELS), method="majority")]
+    counts += [RunningCount(tmp_path) for _ in range(2)]
+    counts[0].add(table(*rows[:2]))
+    counts[1].add(table(*rows[2:4]))
+    counts[1].recount()
+    counts[2].add(table(*rows[4:]))
+    counts[0].recount()
+    for count in (counts[0], RunningCount(tmp_path)):
+        assert count.shares(np.arange(4)).tolist() == np.eye(4).tolist()
+        assert count.workers()["votes"].to_dict() == {"ann": 4, "bob": 4}
+
+
+def test_items_with_large_numbers_are_sorted_into_parts(tmp_path, small_batches):
+    labels = crowd()
+    count = RunningCount.begin(tmp_path, read_votes(labels, levels=LEVELS), method="dawid-skene")
+    before = count.shares(np.unique(labels["item"]))
+    count.add(table((2**62, "w1", 2)))
+    count.recount()
+    assert count.shares(np.array([2**62])).argmax() == 1
+    assert np.allclose(count.shares(np.unique(labels["item"])), before, atol=0.05)
+
+
+@pytest.mark.parametrize("name", ["items", "cells", "sets", "shares", "figures.npz", "../added.npz"])
+def test_a_count_whose_files_have_lost_a_part_is_not_opened(name, tmp_path):
+    RunningCount.begin(tmp_path, read(crowd()), method="majority")
+    path = tmp_path / "pass-1" / name
+    path.write_bytes(path.read_bytes()[:-400])
+    with pytest.raises(ValueError, match="has no count, or its files are damaged"):
+        RunningCount(tmp_path)
