@@ -4,13 +4,25 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from threading import Lock, Timer
 from time import monotonic, sleep
+from typing import Any
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from django.core.signals import request_finished, request_started
-from playwright.sync_api import Browser, Error, FrameLocator, Locator, Page, Playwright, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Error,
+    FrameLocator,
+    Locator,
+    Page,
+    Playwright,
+    expect,
+    sync_playwright,
+)
 
 PATIENCE = 20_000  # milliseconds; a machine may have much else to do
 expect.set_options(timeout=PATIENCE)
@@ -45,6 +57,11 @@ class Browsers:
             if os.environ.get("ALLOW_NO_BROWSER") == "1":
                 pytest.skip("no Chromium here, and ALLOW_NO_BROWSER=1")
             raise RuntimeError("No Chromium could be started; install it, or set ALLOW_NO_BROWSER=1.") from error
+
+    def persistent(self, profile: Path, **options: Any) -> BrowserContext:
+        """A browser of its own, which keeps its profile in a folder."""
+        path = shutil.which("chromium")
+        return self._playwright.chromium.launch_persistent_context(profile, executable_path=path, **options)
 
     def close(self) -> None:
         for browser in self._running.values():

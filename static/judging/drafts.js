@@ -8,7 +8,7 @@ import { fill, gettext, ngettext } from "./words.js";
 const RETRY_AFTER = 3000;
 const TOGETHER_AFTER = 60_000; // milliseconds that an answer waits for others, at most
 const TOGETHER = 8; // so many are saved at once
-const HURRIED_AFTER = 1000; // where this browser keeps nothing, or the time of the HIT is almost up
+const HURRIED_AFTER = 1000; // once this browser did not keep an answer, or the time of the HIT is almost up
 const LARGEST_KEPT_ALIVE = 60_000; // bytes; a browser takes 64 KiB of a page that closes
 const ANSWERS = "answers ";
 const WORK = "work "; // what else is kept of a HIT: seconds of work, and what may be undone
@@ -34,7 +34,7 @@ export function draftSaver(draftUrl, copy, { show, gone }) {
   let isOver = false; // submitted, given back or lost
 
   function report() {
-    const where = copy.isKept() ? gettext("kept on this device") : gettext("kept while this page is open");
+    const where = [...waiting.keys()].every(copy.keeps) ? gettext("kept on this device") : gettext("kept while this page is open");
     const [error] = refused.values();
     if (error) show(error, true);
     else if (waiting.size && (trouble || !navigator.onLine))
@@ -99,7 +99,7 @@ export function draftSaver(draftUrl, copy, { show, gone }) {
   }
 
   function saveSoon() {
-    const delay = trouble ? RETRY_AFTER : isHurried || !copy.isKept() ? HURRIED_AFTER : TOGETHER_AFTER;
+    const delay = trouble ? RETRY_AFTER : isHurried ? HURRIED_AFTER : TOGETHER_AFTER;
     if (!trouble && unsent().length >= TOGETHER) saveNow();
     else if (waiting.size) timer ??= setTimeout(saveNow, delay);
     report();
@@ -110,7 +110,8 @@ export function draftSaver(draftUrl, copy, { show, gone }) {
     waiting.set(name, fields);
     copy.put(name, fields);
     refused.delete(name);
-    saveSoon();
+    if (copy.keeps(name)) saveSoon();
+    else hurry();
   }
 
   /** From now on, save every answer soon. */
@@ -217,7 +218,7 @@ function pause() {
 
 /**
  * Return the copy called `key`. Entries are timed by this device's clock, which its tabs share; `serverNow` is the
- * server's time in milliseconds. Where the browser allows no storage, nothing is kept and `isKept()` is false.
+ * server's time in milliseconds. Where the browser allows no storage, nothing is kept.
  */
 export function deviceCopy(key, serverNow) {
   const name = ANSWERS + key;
@@ -245,7 +246,8 @@ export function deviceCopy(key, serverNow) {
     /** Keep something else of this HIT, by its name, until the answers are in. */
     remember: (what, value) => write(work, { ...read(work), [what]: value, at: Date.now() }),
     remembered: (what) => read(work)[what],
-    isKept: () => Object.keys(read(name)).length > 0,
+    /** Whether what this page has put last is there: the storage may be full. */
+    keeps: (one) => read(name)[one]?.at === ours[one],
     /**
      * Call `take(name, answer)` for each answer that another tab puts here; it may be saved and gone by then. A tab
      * writes all entries at once, and with its own also older ones of this page.

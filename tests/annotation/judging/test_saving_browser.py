@@ -1,6 +1,12 @@
 """Answers wait in the browser for each other: what a HIT costs in requests, and what is kept whatever ends the page."""
 
+import os
+import signal
+import subprocess
+from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
+from time import monotonic, sleep
 
 import pytest
 from playwright.sync_api import Error, Page, Response, expect
@@ -14,6 +20,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 WAIT = 60_000  # milliseconds that an answer waits for others, at most
 NO_STORAGE = "Object.defineProperty(window, 'localStorage', {get() { throw new Error('blocked'); }})"
+FULL = "() => { Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError'); }; }"
 HIDDEN = """() => {
     Object.defineProperty(document, 'hidden', {value: true});
     document.dispatchEvent(new Event('visibilitychange'));
@@ -102,6 +109,54 @@ def test_what_a_page_had_not_saved_when_it_crashed_comes_back(page, made):
     assert drafted() == {1: 1, 2: 3}
 
 
+@pytest.fixture
+def start(browsers, live_server, tmp_path) -> Callable[[], Page]:
+    """Start a browser of its own with the profile ``tmp_path``."""
+
+    def launch() -> Page:
+        for lock in tmp_path.glob("Singleton*"):  # of a browser that was killed
+            lock.unlink()
+        options = {"base_url": live_server.url, "reduced_motion": "reduce", "args": ["--no-sandbox"]}
+        return browsers.persistent(tmp_path, **options).new_page()
+
+    return launch
+
+
+def kill(profile: Path) -> None:
+    """Kill all processes of the browser that has this profile, and no other."""
+    listed = subprocess.run(["pgrep", "-f", "--", f"--user-data-dir={profile}"], capture_output=True, text=True)
+    for process in listed.stdout.split():
+        with suppress(ProcessLookupError):
+            os.kill(int(process), signal.SIGKILL)
+
+
+def wait_until_written(profile: Path, text: bytes) -> None:
+    deadline = monotonic() + 60
+    while not any(text in path.read_bytes() for path in profile.glob("Default/Local Storage/leveldb/*.log")):
+        assert monotonic() < deadline
+        sleep(0.1)
+
+
+@pytest.mark.slow
+def test_what_a_killed_browser_had_written_comes_back_and_the_rest_is_asked_again(start, made, tmp_path):
+    page = start()
+    take(page, made)
+    press(page, "13")
+    wait_until_written(tmp_path, b"level-2")  # after some five seconds
+    press(page, "2")
+    kill(tmp_path)
+    assert drafted() == {}
+    again = start()
+    again.goto(address("task", Assignment.objects.get()))
+    expect(again.locator("#pair-2 [value='3']")).to_be_checked()
+    at(again, "3 of 4")
+    press(again, "44")
+    again.get_by_role("button", name="Submit 4 answers").click()
+    again.wait_for_url("**/receipt/")
+    assert stored() == {1: 1, 2: 3, 3: 4, 4: 4}
+    again.context.close()
+
+
 def test_of_two_devices_each_pair_has_the_answer_that_was_given_last(page, made, open_page):
     take(page, made)
     press(page, "13")
@@ -141,6 +196,20 @@ def test_where_the_browser_keeps_nothing_an_answer_is_saved_after_a_second(page,
     page.clock.fast_forward(1_000)
     expect(page.locator("#saved")).to_have_text("saved")
     assert drafted() == {1: 1}
+
+
+def test_once_the_storage_is_full_an_answer_is_saved_after_a_second(page, made):
+    take(page, made)
+    press(page, "1")
+    expect(page.locator("#saved")).to_have_text("kept on this device")
+    page.evaluate(FULL)
+    press(page, "2")
+    page.clock.fast_forward(1_000)
+    expect(page.locator("#saved")).to_have_text("saved")
+    assert drafted() == {1: 1, 2: 2}
+    page.context.set_offline(True)
+    press(page, "3")
+    expect(page.locator("#saved")).to_have_text("offline: 1 answer kept while this page is open")
 
 
 def test_answers_are_saved_soon_when_little_time_is_left(page, made, settings):
