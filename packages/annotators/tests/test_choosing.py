@@ -6,7 +6,7 @@ import pytest
 from counterpart_annotators.base import ComparingAnnotator, PairScorer
 from counterpart_annotators.choosing import Round, Way, ways_of
 from counterpart_annotators.plain import PlainCaption, PlainImage
-from counterpart_annotators.selection import bags_of_regions, core_set, hard_negative_share, hard_negatives
+from counterpart_annotators.selection import core_set, hard_negative_share, hard_negatives
 from counterpart_annotators.training.learners import TrainingSet
 from counterpart_metrics.errors import CounterpartError
 from counterpart_topk.hubness.score_blocks import Matrix
@@ -60,13 +60,27 @@ def test_the_highest_scores_are_chosen_of_images_or_of_captions(asks_images):
     assert found["hard best"] == hard_negative_share(hard)
 
 
-def test_core_set_compares_mean_regions_or_their_bags():
-    found = Round(Regioned(), LESSONS, PAIRED).chosen(ways_of(("core-set", "core-set-bags"), (1,), (None,)), 4, seed=1)
+def test_core_set_compares_mean_regions():
+    found = Round(Regioned(), LESSONS, PAIRED).chosen(ways_of(("core-set",), (1,), (None,)), 4, seed=1)
     means = REGIONS.mean(1)
     assert found["chosen core-set"].tolist() == UNPAIRED[core_set(means[PAIRED], means[UNPAIRED], 4)].tolist()
-    # With 60 different regions each is a cluster: all images are equally far, and the seed orders them.
-    assert len({*map(tuple, bags_of_regions(REGIONS))}) == N
-    assert len({*found["chosen core-set-bags"].tolist()} - {*PAIRED.tolist()}) == 4
+
+
+class Tripled(Regioned):
+    """Three regions (1, 0) an image, but: two of image 0 are (0, 5) and (0, -5), one of image 2 is (0, 90). The mean of
+    image 2 is farther from the others', and the bag of image 0: (1, 1, 1) is farther from (3) than (2, 1)."""
+
+    def encode_images(self, images):
+        regions = np.tile([1.0, 0.0], (N, 3, 1))
+        regions[0, :2] = [[0, 5], [0, -5]]
+        regions[2, 0] = [0, 90]
+        return regions[places(images)]
+
+
+@pytest.mark.parametrize(("score", "farthest"), [("core-set", 2), ("core-set-bags", 0)])
+def test_core_set_chooses_the_farthest_mean_or_bag(score, farthest):
+    found = Round(Tripled(), LESSONS, PAIRED).chosen([Way("way", score)], 1, seed=1)
+    assert found["chosen way"].tolist() == [farthest]
 
 
 def test_equal_scores_and_mini_batches_follow_the_seed():

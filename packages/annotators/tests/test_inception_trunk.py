@@ -34,6 +34,30 @@ def test_it_has_the_weights_of_the_published_file():
     assert trunk_in(dict(trunk.state_dict()), "", "a file") == "inception-resnet-v2"
 
 
+@pytest.mark.parametrize(
+    ("path", "channels", "scale", "below"),
+    [("repeat.9", 320, 0.17, 0), ("repeat_1.19", 1088, 0.1, 0), ("repeat_2.8", 2080, 0.2, 0), ("block8", 2080, 1, -1)],
+)
+def test_what_a_block_adds_is_scaled_and_rectified_but_in_the_last_block(path, channels, scale, below):
+    with torch.device("meta"):
+        trunk = InceptionResNetV2()
+    block = trunk.get_submodule(path).to_empty(device="cpu").eval()
+    for tensor in block.state_dict().values():
+        tensor.zero_()
+    block.conv2d.bias.data += 1  # so that 1 is added everywhere
+    for features, wanted in ((3.0, 3 + scale), (-2.0, below)):
+        found = block(torch.full((1, channels, 1, 1), features))
+        torch.testing.assert_close(found, torch.full((1, channels, 1, 1), float(wanted)))
+
+
+def test_its_normalisations_and_its_mean_are_those_of_the_published_network():
+    with torch.device("meta"):
+        trunk = InceptionResNetV2()
+    assert {layer.eps for layer in trunk.modules() if isinstance(layer, torch.nn.BatchNorm2d)} == {0.001}
+    mean = trunk.get_submodule("mixed_5b.branch3.0")
+    assert mean(torch.ones(1, 1, 3, 3)).flatten().tolist() == [1] * 9  # what lies outside is not counted
+
+
 @pytest.mark.parametrize("side", [75, 107, 299])
 def test_its_map_has_the_positions_that_the_annotator_s_page_says(side):
     with torch.device("meta"):

@@ -99,6 +99,24 @@ def test_rare_words_are_like_themselves_alone():
     assert np.array_equal(alignment_based(documents, len(words))[kid], np.eye(len(words))[kid])
 
 
+@pytest.mark.parametrize(
+    ("nouns", "verbs", "is_alike"),
+    [(6, 4, True), (5, 6, False), (4, 1, False)],
+    ids=["six of ten are nouns", "five of eleven", "too few"],
+)
+def test_a_word_is_aligned_as_a_noun_that_is_one_five_times_and_half_the_time(nouns, verbs, is_alike):
+    texts = [["walk", "stroll", "hike"]] * nouns + [["walking", "stroll", "hike"]] * verbs
+    words, documents = read(texts)
+    alike = alignment_based(documents, len(words))
+    assert (alike[words.index("walk"), words.index("stroll")] > 0) == is_alike
+
+
+@pytest.mark.parametrize(("times", "is_alike"), [(25, True), (24, False)])
+def test_a_verb_is_aligned_that_occurs_25_times(times, is_alike):
+    words, documents = read([["walking", "strolling", "hiking"]] * times)
+    assert (alignment_based(documents, len(words))[0, 1] > 0) == is_alike
+
+
 FREQUENT = [["kid ball bus", "child ball bus"], *[["kid child ball"]] * 6, *[["tree", "ball"]] * 5, ["kid", "tree"]]
 
 

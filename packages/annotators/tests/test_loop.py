@@ -178,6 +178,12 @@ def test_what_is_frozen_learns_in_the_second_stage_alone(tmp_path):
     assert not np.array_equal(two.arrays["network.images.weight"], first)
 
 
+def test_the_optimiser_is_a_setting(tmp_path):
+    """The length of the learner's weights changes no score, so that AdamP steps otherwise."""
+    one, other = (train(tmp_path / name, epochs=1, optimiser=name).arrays for name in ("adam", "adamp"))
+    assert not same(one, other)
+
+
 def _frozen() -> Frozen:
     with repeatable(0):
         return Frozen()

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from counterpart_annotators import words as words_module
 from counterpart_annotators.bags import bleu_1_table, common_weights
-from counterpart_annotators.words import REFERENCES, bleu_1, content_words, rouge_1, words_of
+from counterpart_annotators.words import OVERLAPS, REFERENCES, bleu_1, content_words, rouge_1, words_of
 
 WORDS = ["a", "the", "dog", "dogs", "cat", "runs", "running", "red-hat", "two"]
 texts = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
@@ -114,6 +114,11 @@ def test_the_references_of_the_papers_tables_are_parts_of_an_images_captions():
         "rest": ["one", "two"],
         "second": ["one"],
     }
+
+
+def test_bleu_of_tables_8_and_9_takes_words_as_they_are_and_rouge_stems():
+    scores = {name: OVERLAPS[name][0]("The dogs are running", ["a dog runs"]) for name in ("bleu-all", "rouge-all")}
+    assert scores == {"bleu-all": 0, "rouge-all": 1}
 
 
 def test_words_of_place_are_kept():

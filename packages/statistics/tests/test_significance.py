@@ -42,6 +42,12 @@ def test_mcnemar_is_chi_square_with_continuity_for_many():
     assert found == (pytest.approx(361 / 60), pytest.approx(0.014171, abs=1e-6))
 
 
+def test_mcnemar_is_chi_square_from_25_discordant_pairs_on():
+    # The exact test's statistic is the smaller number; (|18 - 7| - 1)² / 25 = 4.
+    found = [mcnemar([1] * n + [0] * 7, [0] * n + [1] * 7).statistic for n in (17, 18)]
+    assert found == [7, 4]
+
+
 def test_mcnemar_without_discordant_pairs_finds_no_difference():
     assert mcnemar([1, 0, 1], [1, 0, 1]).pvalue == 1
     assert mcnemar([1, 0, 1], [1, 0, 1], exact=False).pvalue == 1

@@ -9,6 +9,7 @@ from counterpart_topk.hubness.step_tables import (
     MethodRecall,
     best_relaxations,
     compare_methods,
+    tuned_tables,
     vary_relaxation,
 )
 from slow_hubs import slow_csls, slow_inverted_softmax, slow_matching
@@ -16,7 +17,7 @@ from slow_hubs import slow_csls, slow_inverted_softmax, slow_matching
 RNG = np.random.default_rng(3)
 SCORES = RNG.normal(size=(12, 24)).round(3)
 POSITIVES = np.array([(place // 2, place) for place in range(24)])
-SCORES[POSITIVES[:, 0], POSITIVES[:, 1]] += 1.5
+SCORES[POSITIVES[:, 0], POSITIVES[:, 1]] += 0.5
 
 
 def slow_recall(scores, positives, correct, relaxation, depth):
@@ -64,12 +65,30 @@ def test_a_hub_hides_the_match_of_every_row_but_its_own():
     assert rows["NNS"].columns[0] == rows["GM"].columns[0] == 100
 
 
+def test_recall_at_5_is_that_of_a_matching_of_each_row_5_times():
+    """Seven hubs come before the right item of all ten rows. With each hub in 5 lists, the first five rows have hubs 0
+    to 4, and the others hubs 5 and 6, then their own. (Matched once, the first seven rows would have a hub first.)"""
+    hubs = 2 - np.arange(10)[:, None] / 100 - np.arange(7) / 1000
+    scores = Matrix(np.hstack([np.eye(10), hubs]))
+    rows = {one.method: one for one in compare_methods(scores, np.stack([np.arange(10)] * 2, 1))}
+    assert (rows["NNS"].rows[1], rows["GM"].rows[1]) == (0, 50)
+
+
 def test_the_relaxation_of_highest_rsum_is_chosen_for_each_method():
     tried = vary_relaxation(Matrix(SCORES), POSITIVES, (3.0, 1.0))
     assert [(one.method, one.relaxation) for one in tried[:3]] == [("RGM", 1), ("RGM", 3), ("IS+RGM", 1)]
     assert tried[0].rows == compare_methods(Matrix(SCORES), POSITIVES)[1].rows
     some = [MethodRecall("RGM", relaxation, (recall,), ()) for relaxation, recall in ((1, 5), (2, 7), (3, 7))]
     assert best_relaxations(some) == {"RGM": 2}
+
+
+def test_relaxations_chosen_on_other_scores_are_measured_and_without_any_it_is_2():
+    own, other = (Matrix(SCORES), POSITIVES), (Matrix(SCORES[:, ::-1].copy()), POSITIVES)
+    best = best_relaxations(vary_relaxation(*other))
+    for arguments, wanted in (((other, own), best), ((own,), {})):
+        rows = [row for row in tuned_tables(*arguments) if row.pop("table") == "methods"]
+        assert rows == [one.figures() for one in compare_methods(*own, wanted)]
+    assert set(best.values()) != {2}
 
 
 @pytest.mark.parametrize("positives", [POSITIVES[:0], POSITIVES[:2]])

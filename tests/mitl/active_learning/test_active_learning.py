@@ -10,6 +10,7 @@ from core.progress import silent
 from corpus.models import Match
 from counterpart_annotators.choosing import Round
 from little import LittleAnnotator, make_examples
+from mitl.active_learning import active_steps
 from mitl.active_learning.active_parameters import ActiveParameters
 from mitl.active_learning.active_steps import HARD, Scenario, one_caption_each, read_lessons, read_measured
 from mitl.active_learning.experiments import active_learning, figures_of, mean_of, table_of
@@ -132,11 +133,14 @@ def test_scores_are_those_of_the_annotators_own_comparison(tmp_path, little, cho
     assert chosen["surplus", 12] != usual
 
 
-def test_captions_that_wait_for_images_are_chosen_by_their_own_scores(tmp_path, little, chosen):
-    runs = [
-        make_scenario(tmp_path / side, unpaired=side, score=("surplus", "core-set"), steps=1).run(SEED)
-        for side in ("images", "captions")
-    ]
+def test_captions_that_wait_for_images_are_chosen_by_their_own_scores(tmp_path, little, monkeypatch):
+    asks_images = []
+    runs = []
+    monkeypatch.setattr(active_steps, "Round", lambda *state: asks_images.append(state[3]) or Round(*state))
+    for side in ("images", "captions"):
+        runs.append(make_scenario(tmp_path / side, unpaired=side, score=("surplus", "core-set"), steps=1).run(SEED))
+        assert set(asks_images) == {side == "captions"}
+        asks_images.clear()
     assert runs[0]["surplus"][0][HARD] != runs[1]["surplus"][0][HARD]
     assert json.dumps({**runs[0]["surplus"][0], HARD: 0}) == json.dumps({**runs[1]["surplus"][0], HARD: 0})
 
