@@ -168,8 +168,8 @@ def _table_pairs(path: Path, rows: Iterator[Row]) -> Iterator[Pair]:
 
 
 def _rating(row: dict[str, Any]) -> tuple[float | None, int | None]:
-    label = _number(row["label"], "label")
-    score = _number(row["score"], "score")
+    label = number_of(row["label"], "label")
+    score = number_of(row["score"], "score")
     grade = _grade(row["grade"])
     if label is None:
         return score, grade
@@ -178,7 +178,8 @@ def _rating(row: dict[str, Any]) -> tuple[float | None, int | None]:
     return label if score is None else score, NO_MATCH if label <= 0 and grade is None else grade
 
 
-def _number(value: Any, what: str) -> float | None:
+def number_of(value: Any, what: str) -> float | None:
+    """Return a cell's number; None for an empty one. Raises ValueError for other text, and nan and infinity."""
     if value is None or (text := str(value).strip()) == "":
         return None
     try:
@@ -191,7 +192,7 @@ def _number(value: Any, what: str) -> float | None:
 
 
 def _grade(value: Any) -> int | None:
-    grade = _number(value, "grade")
+    grade = number_of(value, "grade")
     if grade not in (None, 1, 2, 3, 4):
         raise ValueError(f"the grade {str(value)!r} is not 1, 2, 3 or 4")
     return None if grade is None else int(grade)
@@ -210,7 +211,7 @@ def _labelled(path: Path, rows: Iterable[tuple[int, Any, Any, Any]]) -> Iterator
     read = []
     for number, query, item, label in rows:
         with at(path, "line", number):
-            read.append((key_of(query, "the query"), key_of(item, "the item"), _number(label, "label")))
+            read.append((key_of(query, "the query"), key_of(item, "the item"), number_of(label, "label")))
     graded = path.stem.endswith("_graded") or max((label or 0 for *_, label in read), default=0) == max(LEVELS)
     for query, item, label in read:
         level = LEVELS.get(label or 0) if graded else None

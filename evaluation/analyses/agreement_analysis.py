@@ -134,7 +134,7 @@ def _reviews(found: Answered) -> Reference:
 def _source(found: Answered, text: str, annotators: Sequence[str]) -> Reference:
     """The grades of a source; without grades, what it lists is a match, what its condition or score leaves out none."""
     (term,) = parse_merge(text) or [MergeTerm("")]
-    known = ", ".join(["workers", "controls", "reviews", *annotators])
+    known = ", ".join(["workers", "controls", "reviews", *annotators, *OVERLAPS])
     try:
         check_sources(found.collection, [term])
     except CounterpartError as error:

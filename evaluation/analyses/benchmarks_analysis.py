@@ -11,6 +11,7 @@ from core.errors import CounterpartError, some_of
 from core.parameters import Option, Parameters
 from core.progress import Progress
 from core.text import counted
+from corpus.match_files import number_of
 from corpus.tables import columns_of, read_rows
 from counterpart_statistics.correlation import correlations, spearman, tau_b
 from dataset.models import Version
@@ -23,7 +24,6 @@ from mitl.charts.heat_maps import heat_map
 from mitl.charts.lines import rank_chart
 
 TITLES = {"tau_b": "Kendall's tau-b", "spearman": "Spearman's correlation"}
-FEWEST = 2
 
 Matrices = Mapping[str, NDArray[np.float64]]
 
@@ -50,7 +50,7 @@ def analyse(parameters: BenchmarksParameters, *, progress: Progress) -> Findings
     """
     table = _read(parameters.scores) if parameters.scores else _of_versions(parameters.versions)
     metrics = list(dict.fromkeys(metric for found in table.values() for metric in found))
-    if len(table) < FEWEST or len(metrics) < FEWEST:
+    if min(len(table), len(metrics)) < 2:
         raise CounterpartError(
             f"There are {counted(len(table), 'model')} with {len(metrics)} metrics; correlations need two of each. "
             "Score more models with evaluate."
@@ -96,12 +96,11 @@ def _read(path: Path) -> Moves:
     models = [str(row[head[0]]) for row in rows]
     if repeated := sorted({name for name in models if models.count(name) > 1}):
         raise CounterpartError(f"{path} repeats {counted(len(repeated), 'name')}: {some_of(repeated)}.")
+    metrics = [metric for metric in head[1:] if metric not in SOURCE]
     try:
         return {
-            model: {
-                metric: float(row[metric]) for metric in head[1:] if row[metric] is not None and metric not in SOURCE
-            }
+            model: {name: score for name in metrics if (score := number_of(row[name], name)) is not None}
             for model, row in zip(models, rows, strict=True)
         }
-    except (TypeError, ValueError) as error:
-        raise CounterpartError(f"A score in {path} is not a number ({error}). Leave unknown scores empty.") from error
+    except ValueError as error:
+        raise CounterpartError(f"A score in {path} is invalid: {error}. Leave unknown scores empty.") from error

@@ -110,7 +110,10 @@ def read_categories(path: Path) -> dict[int, set[Any]]:
         for one in json_items(path, "annotations.item"):
             shown.setdefault(int(one["image_id"]), set()).add(one["category_id"])
         if not shown:
-            return {int(image): set(of) for image, of in json_pairs(path)}
+            listed = dict(json_pairs(path))
+            if not all(isinstance(of, list) for of in listed.values()):
+                raise TypeError(path)
+            return {int(image): set(of) for image, of in listed.items()}
         for image in json_items(path, "images.item.id"):  # also those without any object
             shown.setdefault(int(image), set())
     except (ValueError, TypeError, KeyError, OverflowError) as error:

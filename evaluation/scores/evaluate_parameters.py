@@ -19,9 +19,12 @@ class ZetaField(forms.Field):
     def to_python(self, value: Any) -> tuple[int, ...]:
         numbers = value.split(",") if isinstance(value, str) else value or ()
         try:
-            return tuple(map(int, numbers))
+            found = tuple(map(int, numbers))
+            if min(found, default=0) < 0:
+                raise ValueError(found)
         except (TypeError, ValueError) as error:
-            raise ValidationError("Use whole numbers, as in 0,1.") from error
+            raise ValidationError("Use whole numbers from 0 on, as in 0,1.") from error
+        return found
 
 
 class PlausibleParameters(Parameters):

@@ -33,11 +33,6 @@ class DistinctField(NamesField):
         return texts
 
 
-def is_number(text: str, least: int) -> bool:
-    """Whether a text is a whole number from ``least`` on."""
-    return (whole_number(text) or 0) >= least
-
-
 class ActiveParameters(Parameters):
     """Which annotator learns on which collection, and how what is paired next is chosen."""
 
@@ -75,7 +70,7 @@ class ActiveParameters(Parameters):
     top_k: Annotated[
         tuple[str, ...],
         DistinctField(
-            lambda text: is_number(text, 1),
+            lambda text: (whole_number(text) or 0) >= 1,
             "whole numbers from 1 on",
             help_text="place of the similarity that a hard negative exceeds; several are compared",
         ),
@@ -83,7 +78,7 @@ class ActiveParameters(Parameters):
     mini_batch: Annotated[
         tuple[str, ...],
         DistinctField(
-            lambda text: text == ALL or is_number(text, 2),
+            lambda text: text == ALL or (whole_number(text) or 0) >= 2,
             f"whole numbers from 2 on, or {ALL}",
             help_text=f"pairs that hard negatives are measured on, {ALL}: all; several are compared",
         ),

@@ -65,7 +65,8 @@ def test_a_chart_has_the_rank_of_each_model_by_each_metric(tmp_path):
     [
         ("model,one,two\na,1,2\n", "1 model with 2 metrics; correlations need two of each"),
         ("model,one,two\na,1\nb,1,2\n", "scores.csv, line 2: 2 fields, but the header has 3"),
-        ("model,one,two\na,1,x\nb,1,2\n", "is not a number"),
+        ("model,one,two\na,1,x\nb,1,2\n", "the two 'x' is not a number"),
+        ("model,one,two\na,1,nan\nb,1,2\n", "the two 'nan' is not a number"),
         ("model,one,one\na,1,2\nb,1,2\n", "has 2 columns one"),
         ("", "is empty"),
         (None, "Cannot read .*scores.csv"),
@@ -166,7 +167,15 @@ def test_plausible_matches_of_drawn_categories_agree_with_a_count_pair_by_pair(t
     assert found["PM ζ=1", "t2i"] == (np.sum(near), pytest.approx(np.mean(of_captions)), 1)
 
 
-def test_images_without_categories_are_named(released_originals):
-    released_originals.write_text('{"0": [1]}')
-    with pytest.raises(CommandError, match="2 images of zoo have no categories in categories.json: 1, 2"):
-        measured("--categories", released_originals)
+@pytest.mark.parametrize(
+    ("content", "zeta", "problem"),
+    [
+        ('{"0": [1]}', "0", "2 images of zoo have no categories in categories.json: 1, 2"),
+        ('{"0": [1], "1": "car", "2": [2]}', "0", "categories.json holds no categories of images"),
+        ('{"0": [1], "1": [1], "2": [2]}', "0,-1", "Invalid zeta '0,-1': use whole numbers from 0 on"),
+    ],
+)
+def test_categories_and_differences_that_cannot_be_are_refused(released_originals, content, zeta, problem):
+    released_originals.write_text(content)
+    with pytest.raises(CommandError, match=problem):
+        measured("--categories", released_originals, f"--zeta={zeta}")
