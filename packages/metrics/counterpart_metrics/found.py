@@ -38,9 +38,9 @@ class Found:
     @cached_property
     def best(self) -> Floats:
         """(Q,): rank of the best-placed match; infinite where none is listed."""
-        best = np.full(len(self.qrels.queries), np.inf)
-        listed = self.qrels.matches & (self.ranks > 0)
-        np.minimum.at(best, self.qrels.rows[listed], self.ranks[listed])
+        ranks = np.where(self.qrels.matches & (self.ranks > 0), self.ranks, np.inf)
+        best = np.minimum.reduceat(np.append(ranks, np.inf), self.qrels.starts[:-1])
+        best[np.diff(self.qrels.starts) == 0] = np.inf  # reduceat gives the next query's first
         return best
 
     @cached_property
@@ -51,7 +51,9 @@ class Found:
 
     def above(self, mask: Mask) -> Integers:
         """(len(ordered),): how many judged items in ``mask`` (E,) rank above each listed one, in that order."""
-        return counts_before(mask[self.ordered], self.qrels.rows[self.ordered])
+        rows = self.qrels.rows[self.ordered]
+        before = np.concatenate([[0], np.cumsum(mask[self.ordered])])
+        return before[:-1] - before[np.searchsorted(rows, rows)]
 
 
 class RepeatedItemError(ValueError):
@@ -60,12 +62,6 @@ class RepeatedItemError(ValueError):
     def __init__(self, query: int) -> None:
         super().__init__(f"The ranking of query {query} lists an item twice.")
         self.query = query
-
-
-def counts_before(mask: Mask, rows: Integers) -> Integers:
-    """Return how many of ``mask`` (n,) come before each place of the same row; ``rows`` (n,) ascend."""
-    before = np.concatenate([[0], np.cumsum(mask)])
-    return before[:-1] - before[np.searchsorted(rows, rows)]
 
 
 def find(rankings: Rankings | Lists, qrels: Qrels, *, gallery: ArrayLike | None = None) -> Found:

@@ -11,7 +11,7 @@ import numpy as np
 
 from counterpart_metrics.arrays import Floats, Integers
 from counterpart_metrics.binary import Metric, shares
-from counterpart_metrics.found import Found, counts_before
+from counterpart_metrics.found import Found
 
 
 def graded_hit_rate(found: Found, k: int) -> Floats:
@@ -60,9 +60,9 @@ def ndcg(found: Found, k: int | None = None) -> Floats:
     counted = found.qrels.matches & (ranks > 0) & (ranks <= (k or np.inf))
     n = len(found.qrels.queries)
     reached = np.bincount(rows[counted], found.qrels.gains[counted] / np.log2(ranks[counted] + 1), minlength=n)
-    best, _ = _ideal(found)
+    best, starts = _ideal(found)
     best_rows = rows[found.qrels.matches]
-    nth = 1 + counts_before(np.ones(len(best), np.bool_), best_rows)
+    nth = 1 + np.arange(len(best)) - starts[best_rows]
     used = nth <= (k or np.inf)
     return shares(reached, np.bincount(best_rows[used], best[used] / np.log2(nth[used] + 1), minlength=n))
 
@@ -80,7 +80,7 @@ def _ideal(found: Found) -> tuple[Floats, Integers]:
     """Return the gains of all matches by query, largest first, and where each query's begin (Q,)."""
     rows = found.qrels.rows[found.qrels.matches]
     gains = found.qrels.gains[found.qrels.matches]
-    best = gains[np.lexsort((-gains, rows))]
+    best = gains if (gains == 1).all() else gains[np.lexsort((-gains, rows))]
     return best, np.searchsorted(rows, np.arange(len(found.qrels.queries)))
 
 

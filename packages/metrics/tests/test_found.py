@@ -123,6 +123,20 @@ def test_a_pair_judged_twice_is_refused():
         Qrels.of_pairs([1, 1], [2, 2])
 
 
+def test_a_match_named_twice_in_a_list_counts_once():
+    assert Qrels.of({1: [4, 2, 4], 2: {4: 0.5}}).items.tolist() == [2, 4, 4]
+
+
+def test_ids_too_large_to_sort_as_one_number_are_sorted_by_query_and_item():
+    qrels = Qrels.of({2**40: [2**41, 3], 2: [2**42]})
+    assert (qrels.queries.tolist(), qrels.items.tolist()) == ([2, 2**40], [2**42, 3, 2**41])
+
+
+def test_the_best_rank_of_a_query_without_judgments_is_infinite():
+    judged = {1: {}, 2: {7: 1.0, 8: 1.0}, 3: {}, 4: {8: 0.0}, 5: {}}
+    assert find(dict.fromkeys(judged, [8, 7]), Qrels.of(judged)).best.tolist() == [np.inf, 1, np.inf, np.inf, np.inf]
+
+
 def test_a_negative_item_in_a_list_is_refused():
     with pytest.raises(ValueError, match="1 items are negative"):
         Rankings.of({1: [3, -1]})
