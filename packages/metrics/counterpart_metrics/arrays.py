@@ -48,9 +48,11 @@ class Qrels:
         queries = np.fromiter(judged, np.int64, len(judged))
         sizes = np.fromiter(map(len, judged.values()), np.int64, len(judged))
         items = np.fromiter(chain.from_iterable(judged.values()), np.int64, sizes.sum())
-        gains = [one.values() if isinstance(one, Mapping) else repeat(1.0, len(one)) for one in judged.values()]
-        weights = np.fromiter(chain.from_iterable(gains), np.float64, sizes.sum())
-        return cls.of_pairs(np.repeat(queries, sizes), items, weights, every=queries, repeated="keep one")
+        gains = None
+        if any(issubclass(kind, Mapping) for kind in set(map(type, judged.values()))):
+            each = (one.values() if isinstance(one, Mapping) else repeat(1.0, len(one)) for one in judged.values())
+            gains = np.fromiter(chain.from_iterable(each), np.float64, sizes.sum())
+        return cls.of_pairs(np.repeat(queries, sizes), items, gains, every=queries, repeated="keep one")
 
     @classmethod
     def of_pairs(
@@ -72,18 +74,19 @@ class Qrels:
         weights = np.ones(len(items)) if gains is None else np.asarray(gains, np.float64)
         if len(items) and items.min() < 0:
             raise ValueError(f"{(items < 0).sum()} items are negative. Use ids from 0.")
-        if ((weights < 0) | (weights > 1)).any():
-            raise ValueError(f"{((weights < 0) | (weights > 1)).sum()} gains are outside 0..1.")
+        if (wrong := (weights < 0) | (weights > 1)).any():
+            raise ValueError(f"{wrong.sum()} gains are outside 0..1.")
         distinct = np.unique(asking if every is None else np.asarray(every, np.int64))
         order = _by_query_and_item(asking, items)
-        again = np.zeros(len(order), np.bool_)
-        again[1:] = (np.diff(asking[order]) == 0) & (np.diff(items[order]) == 0)
+        asking, items, weights = asking[order], items[order], weights[order]
+        again = np.zeros(len(items), np.bool_)
+        again[1:] = (asking[1:] == asking[:-1]) & (items[1:] == items[:-1])
         if again.any():
             if repeated == "error":
-                raise ValueError(f"{again.sum()} pairs are judged twice, for example item {items[order][again][0]}.")
-            order = order[~again]
-        starts = np.searchsorted(asking[order], np.append(distinct, np.iinfo(np.int64).max))
-        return cls(distinct, starts, items[order], weights[order])
+                raise ValueError(f"{again.sum()} pairs are judged twice, for example item {items[again][0]}.")
+            asking, items, weights = asking[~again], items[~again], weights[~again]
+        starts = np.searchsorted(asking, np.append(distinct, np.iinfo(np.int64).max))
+        return cls(distinct, starts, items, weights)
 
     @cached_property
     def rows(self) -> Integers:
