@@ -11,6 +11,7 @@ from counterpart_annotators.kinds.imram.network import IMRAM, Memory, attended, 
 from counterpart_annotators.plain import PlainCaption
 from counterpart_metrics.errors import CounterpartError
 from pretrained import module_of, settings_of
+from published import make_network, write_checkpoint
 from regioned import make_regions
 
 SMALL_IMRAM = SMALL | QUICK | {"picture": 64, "embed": 16, "context": 8}
@@ -116,8 +117,9 @@ def test_images_without_regions_and_files_of_others_are_refused(tmp_path):
     make_regions(tmp_path / "few", ["red0", "red1"])
     with pytest.raises(CounterpartError, match="22 of 24 images: red2"):
         trained_arrays("imram", loss="max", **SMALL_IMRAM | {"regions": str(tmp_path / "few")})
-    with pytest.raises(CounterpartError, match=r"weights\.pt is not an exported annotator"):
-        module_of("imram").adopt(tmp_path / "weights.pt", {})
+    weights = write_checkpoint(tmp_path, "training", make_network("vsrn"))
+    with pytest.raises(CounterpartError, match=r"training\.pth\.tar is not an exported annotator"):
+        module_of("imram").adopt(weights, {})
 
 
 def test_equal_captions_score_alike_in_any_company():

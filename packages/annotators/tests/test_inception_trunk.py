@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from counterpart_annotators.nn.network_options import positions_of
-from counterpart_annotators.nn.recurrent import trunk_in
+from counterpart_annotators.nn.starting_weights import trunk_in
 from counterpart_annotators.nn.trunks import InceptionResNetV2, make_trunk
 from counterpart_metrics.errors import CounterpartError
 

@@ -6,13 +6,11 @@ import torch
 
 from coloured import gallery, images_and_captions, opened
 from counterpart_annotators.base import ComparingAnnotator
-from counterpart_annotators.checkpoints import Checkpoints
-from counterpart_annotators.kinds.vse.annotator import VSELearner, with_new_names
+from counterpart_annotators.kinds.vse.annotator import VSELearner, embedder, with_new_names
 from counterpart_annotators.kinds.vse.network import build, order_scores
-from counterpart_annotators.nn.recurrent import Pictures
+from counterpart_annotators.nn.recurrent import Model, Pictures
 from counterpart_annotators.nn.vocabularies import Vocabulary
 from counterpart_annotators.plain import PlainCaption
-from counterpart_annotators.training.learners import TrainingPlan
 from counterpart_metrics.errors import CounterpartError
 from pretrained import settings_of
 from published import VECTOR, WORDS, adopted_from, make_network, write_checkpoint, write_vocabulary
@@ -107,8 +105,7 @@ def test_order_embeddings_are_compared_in_blocks(tmp_path):
 
 
 @pytest.mark.parametrize(("score", "compares"), [("order", True), ("inner", False)])
-def test_validation_compares_as_the_annotator_will(tmp_path, score, compares):
+def test_validation_compares_as_the_annotator_will(score, compares):
     settings = settings_of("vse")
-    plan = TrainingPlan(settings, "max", 0, "cpu", Checkpoints(tmp_path))
-    learner = VSELearner(make_network("vse", score=score), Vocabulary(WORDS), Pictures(settings), plan)
-    assert isinstance(learner.annotator(), ComparingAnnotator) is compares
+    model = Model(make_network("vse", score=score), settings, Vocabulary(WORDS), Pictures(settings), "cpu")
+    assert isinstance(VSELearner(model, "max", embedder).annotator(), ComparingAnnotator) is compares

@@ -1,36 +1,35 @@
-"""What PVSE, PCME, VSRN and VSE share beyond layers: embedding a collection, learning, published files, a first trunk.
+"""The kinds PVSE, PCME, VSRN, VSE and IMRAM: opened, adopted from a published file and trained in the same way.
 
-Each has an image encoder ``img_enc`` and a text encoder ``txt_enc``; the latter has a table of word vectors ``embed``.
+Each network has an image encoder ``img_enc``, whose layer ``fc`` takes the channels of the trunk or of features from
+files, and a text encoder ``txt_enc``, with a table of word vectors ``embed``. A kind declares its ``RecurrentKind``.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from counterpart_annotators.base import Arrays, EmbeddingAnnotator
+from counterpart_annotators.base import Adopted, Arrays, EmbeddingAnnotator, StoredAnnotator
 from counterpart_annotators.encoding import Embeddings
 from counterpart_annotators.losses import named_loss
 from counterpart_annotators.nn.imagenet import TrainingViews, evaluation_batches
 from counterpart_annotators.nn.layers import TwoEncoders
-from counterpart_annotators.nn.network_options import INCEPTION, TRUNKS, TrunkSize
-from counterpart_annotators.nn.vocabularies import Vocabulary, read_vocabulary
-from counterpart_annotators.nn.weights import NETWORK, Published, check_network, load_network, named, read_published
-from counterpart_annotators.nn.word_vectors import read_word_vectors
-from counterpart_annotators.options import Settings
+from counterpart_annotators.nn.regions import Regions
+from counterpart_annotators.nn.starting_weights import TABLE, prepare, size_of, start_words
+from counterpart_annotators.nn.vocabularies import Vocabulary, as_bytes, read_vocabulary, vocabulary_of
+from counterpart_annotators.nn.weights import Published, check_network, load_network, named, read_published
+from counterpart_annotators.options import Settings, Value
 from counterpart_annotators.plain import PlainCaption, PlainImage
-from counterpart_annotators.progress import Progress
+from counterpart_annotators.progress import Progress, silent
 from counterpart_annotators.training.learners import Batch, Trained, TrainingPlan, TrainingSet
-from counterpart_annotators.training.loop import fit
+from counterpart_annotators.training.loop import fit, repeatable
 from counterpart_metrics.errors import CounterpartError, counted
 
 WORDS = "words"  # the stored array of an annotator's vocabulary
-TABLE = "txt_enc.embed.weight"  # a row per word
-TRUNK_PREFIXES = ("img_enc.cnn.", "cnn.", "")
-CLASSIFIERS = ("fc.", "classifier.6.", "last_linear.")
 
 Network = TypeVar("Network", bound=TwoEncoders)
 
@@ -52,8 +51,9 @@ class Pictures:
 
     looks_at_pictures = True
 
-    def __init__(self, settings: Settings, *, erasing: float = 0.0) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._side = int(settings["picture"])
+        erasing = float(settings.get("erasing", 0))
         self._views = TrainingViews(self._side, smallest_crop=float(settings["smallest_crop"]), erasing=erasing)
 
     def batches(self, images: Sequence[PlainImage]) -> Iterator[Tensor]:
@@ -63,73 +63,73 @@ class Pictures:
         return self._views.batch(images, rng)
 
 
+@dataclass(frozen=True)
+class Model(Generic[Network]):
+    """A network with its settings, its words, and the input of its image encoder."""
+
+    network: Network
+    settings: Settings
+    vocabulary: Vocabulary
+    source: Source
+    device: str
+
+    @classmethod
+    def of(
+        cls, build: Callable[[Settings, int, int | None], Network], settings: Settings, arrays: Arrays, device: str
+    ) -> "Model[Network]":
+        """Build the network for the words and the surveyed folder of features, if any, among ``arrays``.
+
+        Raises CounterpartError for a folder that cannot be read anymore.
+        """
+        source: Source = Pictures(settings)
+        length = None
+        if "region_ids" in arrays:
+            source = Regions(Path(str(settings.get("regions") or settings["vectors"])), arrays)
+            length = source.shape[-1]
+        words = Vocabulary(tuple(arrays[WORDS].tolist()))
+        return cls(build(settings, len(words), length), settings, words, source, device)
+
+    def words_of(self, captions: Sequence[PlainCaption]) -> tuple[Tensor, Tensor]:
+        """Return the ids of words (B, L), and lengths (B,)."""
+        spelled = as_bytes if self.settings.get("captions") == "bytes" else str
+        token_ids, lengths = self.vocabulary.batch([spelled(caption.text) for caption in captions])
+        return token_ids.to(self.device), lengths
+
+
 class Embedder(EmbeddingAnnotator):
-    """Embeds images and captions with a network, which stays in evaluation mode afterwards.
+    """Embeds images and captions with a network, which stays in evaluation mode afterwards."""
 
-    ``spelled`` is applied to a caption before it is tokenised.
-    """
-
-    def __init__(
-        self,
-        network: TwoEncoders,
-        vocabulary: Vocabulary,
-        source: Source,
-        device: str,
-        *,
-        spelled: Callable[[str], str] = str,
-    ) -> None:
-        self.looks_at_pictures = source.looks_at_pictures
-        self._network = network
-        self._vocabulary = vocabulary
-        self._source = source
-        self._device = device
-        self._spelled = spelled
+    def __init__(self, model: Model[Any]) -> None:
+        self.looks_at_pictures = model.source.looks_at_pictures
+        self._model = model
 
     def encode_images(self, images: Sequence[PlainImage]) -> Embeddings:
         """Return (N, D) or (N, K, D). Raises CounterpartError for an image without a readable picture."""
-        self._network.eval()
+        network = self._model.network.eval()
         with torch.inference_mode():
-            batches = self._source.batches(images)
-            parts = [self._network.embed_pictures(batch.to(self._device)).cpu().numpy() for batch in batches]
-        return np.concatenate(parts)
+            batches = self._model.source.batches(images)
+            return np.concatenate([network.embed_pictures(b.to(self._model.device)).cpu().numpy() for b in batches])
 
     def encode_captions(self, captions: Sequence[PlainCaption]) -> Embeddings:
         """Return (M, D) or (M, K, D)."""
-        token_ids, lengths = self._vocabulary.batch([self._spelled(caption.text) for caption in captions])
-        self._network.eval()
         with torch.inference_mode():
-            return self._network.embed_captions(token_ids.to(self._device), lengths).cpu().numpy()
+            return self._model.network.eval().embed_captions(*self._model.words_of(captions)).cpu().numpy()
 
 
 class RecurrentLearner(Generic[Network]):
     """Turns batches into tensors; subclasses compute the loss in ``cost``."""
 
-    network: nn.Module
-
-    def __init__(
-        self,
-        network: Network,
-        vocabulary: Vocabulary,
-        source: Source,
-        plan: TrainingPlan,
-        *,
-        spelled: Callable[[str], str] = str,
-    ) -> None:
-        self.network = network
-        self._network = network
-        self.loss_name = plan.loss
-        self._settings = plan.settings
-        self._vocabulary = vocabulary
-        self._source = source
-        self._device = plan.device
-        self._spelled = spelled
+    def __init__(self, model: Model[Network], loss: str, embedder: Callable[[Model[Any]], Embedder]) -> None:
+        self.network: nn.Module = model.network
+        self.loss_name = loss
+        self._model = model
+        self._embedder = embedder
 
     def loss(self, batch: Batch) -> Tensor:
         """Return the batch's loss. Random views follow torch's generator, which training saves and restores."""
         rng = np.random.default_rng(int(torch.randint(2**62, ())))
-        pictures = self._source.drawn(batch.images, rng).to(self._device)
-        token_ids, lengths = self._vocabulary.batch([self._spelled(caption.text) for caption in batch.captions])
-        return self.cost(pictures, token_ids.to(self._device), lengths, batch)
+        pictures = self._model.source.drawn(batch.images, rng).to(self._model.device)
+        return self.cost(pictures, *self._model.words_of(batch.captions), batch)
 
     def cost(self, pictures: Tensor, token_ids: Tensor, lengths: Tensor, batch: Batch) -> Tensor:
         """Return the loss of a batch's images and captions."""
@@ -138,112 +138,106 @@ class RecurrentLearner(Generic[Network]):
     def ranked(self, similarity: Tensor, batch: Batch) -> Tensor:
         """Return the named loss over similarities (B, B), in which other known matches are not negatives."""
         known = torch.from_numpy(batch.known).to(similarity.device)
-        return named_loss(self.loss_name, self._settings)(similarity.masked_fill(known, -torch.inf))
+        return named_loss(self.loss_name, self._model.settings)(similarity.masked_fill(known, -torch.inf))
 
     def annotator(self) -> Embedder:
         """Return the annotator with the network's present weights."""
-        return Embedder(self._network, self._vocabulary, self._source, self._device, spelled=self._spelled)
+        return self._embedder(self._model)
 
 
-def stored_words(arrays: Arrays) -> Vocabulary:
-    """Return the vocabulary among stored arrays."""
-    return Vocabulary(tuple(arrays[WORDS].tolist()))
+def no_features(settings: Settings, length: int | None, progress: Progress) -> Arrays:
+    """Return the survey of a kind that only reads pictures."""
+    return {}
 
 
-def restore(build: Callable[[], Network], arrays: Arrays, where: str, device: str) -> Network:
-    """Build a network and load stored arrays. Raises CounterpartError, naming ``where``, if they do not fit."""
-    with torch.device("meta"):
-        network = build()
-    load_network(network, arrays, where)
-    return network.to(device)
+def read_file(path: Path, settings: Settings) -> Published:
+    """Return the contents of a published file."""
+    return read_published(path)
 
 
-def adopt(build: Callable[[], TwoEncoders], tensors: Arrays, vocabulary: Vocabulary, where: Path) -> Arrays:
-    """Return published tensors and words as arrays to store. Raises CounterpartError if they do not fit the network."""
-    with torch.device("meta"):
-        network = build()
-    check_network(network, tensors, str(where))
-    return named(tensors) | {WORDS: np.array(vocabulary.words)}
+@dataclass(frozen=True)
+class RecurrentKind(Generic[Network]):
+    """What distinguishes a kind.
 
-
-def train(
-    learner: RecurrentLearner, vocabulary: Vocabulary, examples: TrainingSet, plan: TrainingPlan, progress: Progress
-) -> Trained:
-    """Train a network, from word vectors where the settings name a file; its words are stored with its weights.
-
-    The figures say how many words have a vector in the file.
+    Attributes:
+        build: settings, number of words, and length of the features from files (None: the network reads pictures), to
+            a network with initial weights.
+        learner: the network with its loss.
+        decided_by: the settings that published weights decide.
+        embedder: opens a network.
+        read: a published file, with the settings.
+        survey: settings, and the length of features that published weights need, to what ``regions.survey`` returns of
+            their folder, if the settings name one.
     """
-    figures = start_words(learner.network, vocabulary, str(plan.settings.get("word_vectors", "")))
-    trained = fit(learner, examples, plan, progress)
-    arrays = trained.arrays | {WORDS: np.array(vocabulary.words)}
-    return Trained(arrays, {**trained.figures, **figures})
 
+    build: Callable[[Settings, int, int | None], Network]
+    learner: type[RecurrentLearner[Network]]
+    decided_by: Callable[[Published, Path], dict[str, Value]]
+    embedder: Callable[[Model[Any]], Embedder] = Embedder
+    read: Callable[[Path, Settings], Published] = read_file
+    survey: Callable[[Settings, int | None, Progress], Arrays] = no_features
 
-def start_words(network: nn.Module, vocabulary: Vocabulary, file: str) -> dict[str, object]:
-    """Copy the vectors of a file, if there is one, into the network's table; the other words keep what was drawn.
+    def open(self, stored: StoredAnnotator, device: str) -> Embedder:
+        """Load the annotator. Raises CounterpartError for a missing folder of features, and weights that do not fit."""
+        with torch.device("meta"):
+            model = Model.of(self.build, stored.options, stored.arrays, device)
+        load_network(model.network, stored.arrays, stored.name)
+        model.network.to(device)
+        return self.embedder(model)
 
-    Returns ``words_with_vectors``, such as "812 of 901". Raises CounterpartError as ``read_word_vectors`` does.
-    """
-    if not file:
-        return {}
-    table = network.get_parameter(TABLE)
-    found = read_word_vectors(Path(file), vocabulary.words, table.shape[1])
-    places = [place for place, word in enumerate(vocabulary.words) if word in found]
-    with torch.no_grad():
-        table[places] = torch.from_numpy(np.stack([found[vocabulary.words[place]] for place in places])).to(table)
-    return {"words_with_vectors": f"{len(found):,} of {len(vocabulary):,}"}
+    def adopt(self, path: Path, settings: Settings) -> Adopted:
+        """Read published weights, and the vocabulary and folder of features that the options name.
+
+        Raises CounterpartError if any of them is invalid.
+        """
+        published = self.read(path, settings)
+        decided = self.decided_by(published, path)
+        words = vocabulary_for(published, settings, path)
+        length = size_of(published.tensors, "img_enc.fc.weight", 1, path)
+        settings = {**settings, **decided}
+        with torch.device("meta"):
+            network = self.build(settings, len(words), length)
+        check_network(network, published.tensors, str(path))
+        surveyed = self.survey(settings, length, silent)
+        return Adopted(named(published.tensors) | {WORDS: np.array(words.words)} | surveyed, decided)
+
+    def train(self, examples: TrainingSet, plan: TrainingPlan, progress: Progress) -> Trained:
+        """Train from initial weights, or from the trunk and the word vectors that the settings name.
+
+        Raises CounterpartError before training starts if images have no features in the folder.
+        """
+        words = words_to_learn(examples, plan.settings)
+        kept = {WORDS: np.array(words.words)} | self.survey(plan.settings, None, progress)
+        with repeatable(plan.seed):
+            model = Model.of(self.build, plan.settings, kept, plan.device)
+        if isinstance(model.source, Regions):
+            for split in filter(None, (examples, examples.validation)):
+                model.source.check(split.images)
+        prepare(model.network, plan)
+        figures = start_words(model.network, words, str(plan.settings["word_vectors"]))
+        trained = fit(self.learner(model, plan.loss, self.embedder), examples, plan, progress)
+        return Trained(trained.arrays | kept, {**trained.figures, **figures})
 
 
 def vocabulary_for(published: Published, settings: Settings, where: Path) -> Vocabulary:
-    """Return the words of the file that the option ``vocabulary`` names.
+    """Return the words of the file that the option ``vocabulary`` names, or else those in the weights' own file.
 
-    Raises CounterpartError where it names none, or another number of words than the weights have.
+    Raises CounterpartError where there are none, or another number of words than the weights have.
     """
     file = str(settings["vocabulary"])
-    if not file:
+    own = published.others.get("word2idx")
+    if not file and own is None:
         raise CounterpartError(
             f"{where} contains no words; pass --option vocabulary=FILE with the words it was trained with."
         )
-    vocabulary = read_vocabulary(Path(file))
-    check_vocabulary(vocabulary, published, file, where)
-    return vocabulary
-
-
-def check_vocabulary(vocabulary: Vocabulary, published: Published, file: str | Path, where: Path) -> None:
-    """Raise CounterpartError where ``file`` has another number of words than the weights of ``where``."""
+    vocabulary = read_vocabulary(Path(file)) if file else vocabulary_of(own, str(where))
     rows = size_of(published.tensors, TABLE, 0, where)
     if len(vocabulary) != rows:
         raise CounterpartError(
-            f"{file} has {len(vocabulary)} words, but {where} was trained with {rows}; pass the vocabulary that belongs"
-            " to it."
+            f"{file or where} has {len(vocabulary)} words, but {where} was trained with {rows}; pass the vocabulary"
+            " that belongs to it."
         )
-
-
-def size_of(tensors: Arrays, name: str, axis: int, where: Path | str) -> int:
-    """Return the length of one axis of a tensor. Raises CounterpartError for a missing tensor or axis."""
-    if name not in tensors or tensors[name].ndim <= axis:
-        raise CounterpartError(f"{where} has no tensor {name}; it has weights of another kind of annotator.")
-    return int(tensors[name].shape[axis])
-
-
-def trunk_in(tensors: Arrays, prefix: str, where: Path | str) -> str:
-    """Return the name of the trunk whose tensors start with ``prefix``.
-
-    Raises CounterpartError for an unknown trunk.
-    """
-    if f"{prefix}conv2d_1a.conv.weight" in tensors:
-        return INCEPTION
-    blocks: Mapping[str, set[str]] = {f"layer{stage}": set() for stage in range(1, 5)}
-    for name in tensors:
-        stage, _, rest = name.removeprefix(prefix).partition(".")
-        if name.startswith(prefix) and stage in blocks:
-            blocks[stage].add(rest.partition(".")[0])
-    size = TrunkSize(tuple(map(len, blocks.values())), size_of(tensors, f"{prefix}conv1.weight", 0, where))
-    for name, known in TRUNKS.items():
-        if known == size:
-            return name
-    counts = "-".join(map(str, size.blocks))
-    raise CounterpartError(f"{where} has a trunk of {counts} blocks, {size.width} wide; known are {', '.join(TRUNKS)}.")
+    return vocabulary
 
 
 def words_to_learn(examples: TrainingSet, settings: Settings) -> Vocabulary:
@@ -261,42 +255,3 @@ def words_to_learn(examples: TrainingSet, settings: Settings) -> Vocabulary:
             "Add the annotator with a smaller option rarest."
         )
     return vocabulary
-
-
-def prepare(trunk: nn.Module | None, words: nn.Module, plan: TrainingPlan) -> None:
-    """Load the trunk's weights and freeze parts, as the plan's settings say.
-
-    Raises CounterpartError for a trunk that would be frozen untrained, and weights that are missing or do not fit.
-    """
-    trunk = trunk or nn.Identity()
-    source = str(plan.settings["trunk_from"])
-    frozen = str(plan.settings["frozen"])
-    if source:
-        _load_trunk(trunk, source, plan)
-    elif "trunk" in frozen and trunk.state_dict():
-        raise CounterpartError(
-            "A frozen trunk must have been trained: pass --option trunk_from=FILE, or frozen=nothing instead of"
-            f" {frozen}."
-        )
-    trunk.requires_grad_("trunk" not in frozen)
-    words.requires_grad_("words" not in frozen)
-
-
-def _load_trunk(trunk: nn.Module, source: str, plan: TrainingPlan) -> None:
-    """Load the trunk of an ImageNet classifier, of another annotator's checkpoint, or of an annotator."""
-    tensors = _tensors(source, plan)
-    prefix = next(prefix for prefix in TRUNK_PREFIXES if any(name.startswith(prefix) for name in tensors))
-    inner = {name.removeprefix(prefix): array for name, array in tensors.items() if name.startswith(prefix)}
-    wanted = {name: array for name, array in inner.items() if not name.startswith(CLASSIFIERS)}
-    check_network(trunk, wanted, f"The trunk of {source}")
-    state = {name: torch.from_numpy(array) for name, array in wanted.items()}
-    trunk.load_state_dict(trunk.state_dict() | state)
-
-
-def _tensors(source: str, plan: TrainingPlan) -> Arrays:
-    if Path(source).exists():
-        return read_published(Path(source)).tensors
-    arrays = plan.weights_of(source)
-    if arrays is None:
-        raise CounterpartError(f"No file or annotator {source}; check the option trunk_from.")
-    return {name.removeprefix(NETWORK): array for name, array in arrays.items() if name.startswith(NETWORK)}

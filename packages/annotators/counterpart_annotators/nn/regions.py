@@ -30,14 +30,17 @@ DIGEST = 16  # bytes
 REGIONS = ("regions", "channels")
 
 
-def survey(folder: Path, *, axes: Sequence[str] = REGIONS, progress: Progress = silent) -> Arrays:
+def survey(
+    folder: Path, *, axes: Sequence[str] = REGIONS, length: int | None = None, progress: Progress = silent
+) -> Arrays:
     """Read and check a whole folder; return ``region_ids`` (R,), texts, and ``region_digests`` (R, 16), bytes.
 
     Raises CounterpartError for a folder without parts, and for a part that is not an array of floats (images, *axes)
-    of the other parts' shape, has another number of ids than rows, NaN, infinity, or unequal rows of one image.
+    of the other parts' shape, has another number of ids than rows, another ``length`` of the last axis, NaN, infinity,
+    or unequal rows of one image.
     """
     parts = _open_parts(folder)
-    _check_axes(parts[0][1], axes, folder)
+    _check_shape(parts[0][1].shape, axes, length, folder)
     digests: dict[str, bytes] = {}
     broken: list[str] = []
     unequal: list[str] = []
@@ -137,10 +140,15 @@ def _open_part(file: Path) -> Part:
     return ids, features
 
 
-def _check_axes(features: NDArray, axes: Sequence[str], folder: Path) -> None:
-    if features.ndim != 1 + len(axes):
+def _check_shape(shape: tuple[int, ...], axes: Sequence[str], length: int | None, folder: Path) -> None:
+    if len(shape) != 1 + len(axes):
         raise CounterpartError(
-            f"{folder} must hold arrays of shape (images, {', '.join(axes)}), not {features.shape}. Pass another one."
+            f"{folder} must hold arrays of shape (images, {', '.join(axes)}), not {shape}. Pass another one."
+        )
+    if length not in (None, shape[-1]):
+        raise CounterpartError(
+            f"{folder} has {axes[0]} of {shape[-1]:,} numbers, but these weights need {length:,}; pass the folder that"
+            " belongs to them."
         )
 
 

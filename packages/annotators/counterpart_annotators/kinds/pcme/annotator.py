@@ -1,6 +1,7 @@
 """PCME as an annotator: samples and scores, files of weights, training."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,31 +9,19 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from counterpart_annotators.base import Adopted, Arrays, ComparingAnnotator, StoredAnnotator
+from counterpart_annotators.base import Arrays, ComparingAnnotator
 from counterpart_annotators.encoding import Embeddings
 from counterpart_annotators.kinds.pcme.distributions import Distribution, noise_for, sum_of_products
 from counterpart_annotators.kinds.pcme.loss import Regularisers, Sampled, pcme_loss
 from counterpart_annotators.kinds.pcme.network import PCME, build
-from counterpart_annotators.nn import recurrent
 from counterpart_annotators.nn.network_options import positions_of
-from counterpart_annotators.nn.recurrent import (
-    TABLE,
-    Embedder,
-    Pictures,
-    RecurrentLearner,
-    Source,
-    check_vocabulary,
-    size_of,
-    trunk_in,
-    vocabulary_for,
-)
-from counterpart_annotators.nn.vocabularies import Vocabulary, forgetful, vocabulary_of
+from counterpart_annotators.nn.recurrent import Embedder, RecurrentKind, RecurrentLearner
+from counterpart_annotators.nn.starting_weights import TABLE, size_of, trunk_in
+from counterpart_annotators.nn.vocabularies import forgetful
 from counterpart_annotators.nn.weights import Published, read_published, strip_prefix
 from counterpart_annotators.options import Settings, Value
 from counterpart_annotators.plain import PlainCaption, PlainImage
-from counterpart_annotators.progress import Progress
-from counterpart_annotators.training.learners import Batch, Trained, TrainingPlan, TrainingSet
-from counterpart_annotators.training.loop import repeatable
+from counterpart_annotators.training.learners import Batch
 from counterpart_metrics.errors import CounterpartError
 
 MOST_DISTANCES = 2**23  # computed at once; 4 bytes each, several times
@@ -46,12 +35,6 @@ class ProbabilisticEmbedder(Embedder, ComparingAnnotator):
     An item's noise depends only on the seed and the item: not on batches or order, and equal items get equal samples.
     """
 
-    def __init__(self, network: PCME, vocabulary: Vocabulary, source: Source, device: str, settings: Settings) -> None:
-        super().__init__(network, vocabulary, source, device)
-        self._scored_by = sum_of_products if settings["score"] == "matmul" else network.criterion
-        self._samples = int(settings["samples"])
-        self._seed = int(settings["samples_seed"])
-
     def encode_images(self, images: Sequence[PlainImage]) -> Embeddings:
         """Return samples (N, K, D). Raises CounterpartError for an image without a readable picture."""
         return self._sampled(super().encode_images(images), [f"image {image.sha256 or image.key}" for image in images])
@@ -62,13 +45,15 @@ class ProbabilisticEmbedder(Embedder, ComparingAnnotator):
 
     def compare(self, images: Embeddings, captions: Embeddings) -> NDArray[np.float32]:
         """Return the scores (n, m) of samples (n, K, D) and (m, K, D), in blocks of bounded memory."""
+        device = self._model.device
+        score = sum_of_products if self._model.settings["score"] == "matmul" else self._model.network.criterion
         side = max(1, int((MOST_DISTANCES / (images.shape[1] * captions.shape[1])) ** 0.5))
         scores = np.empty((len(images), len(captions)), dtype=np.float32)
         with torch.inference_mode():
-            columns = [torch.from_numpy(captions[c : c + side]).to(self._device) for c in range(0, len(captions), side)]
+            columns = [torch.from_numpy(captions[c : c + side]).to(device) for c in range(0, len(captions), side)]
             for row in range(0, len(images), side):
-                rows = torch.from_numpy(images[row : row + side]).to(self._device)
-                blocks = [self._scored_by(rows, block).cpu().numpy() for block in columns]
+                rows = torch.from_numpy(images[row : row + side]).to(device)
+                blocks = [score(rows, block).cpu().numpy() for block in columns]
                 np.concatenate(blocks, axis=1, out=scores[row : row + side])
         return scores
 
@@ -83,71 +68,52 @@ class ProbabilisticEmbedder(Embedder, ComparingAnnotator):
     def _sampled(self, distributions: Embeddings, items: list[str]) -> Embeddings:
         mean = distributions[:, :1]
         log_sigma = distributions[:, 1:]
-        shape = self._samples, distributions.shape[2]
-        noise = np.stack([noise_for(f"{self._seed} {item}", shape) for item in items])
+        settings = self._model.settings
+        shape = int(settings["samples"]), distributions.shape[2]
+        noise = np.stack([noise_for(f"{int(settings['samples_seed'])} {item}", shape) for item in items])
         return mean + noise * np.exp(log_sigma)
 
 
-def open_annotator(stored: StoredAnnotator, device: str) -> ProbabilisticEmbedder:
-    """Load the annotator."""
-    arrays = stored.arrays
-    settings = stored.options
-    words = recurrent.stored_words(arrays)
-    network = recurrent.restore(lambda: build(settings, len(words)), arrays, stored.name, device)
-    return ProbabilisticEmbedder(network, words, Pictures(settings), device, settings)
-
-
-def adopt(path: Path, settings: Settings) -> Adopted:
-    """Read a published checkpoint with its words and criterion; the option ``vocabulary`` replaces its words.
-
-    Raises CounterpartError if it is invalid.
-    """
+def read_file(path: Path, settings: Settings) -> Published:
+    """Read a published checkpoint with its criterion, or that of the settings."""
     published = read_published(path)
     _check_probabilistic(published, path)
-    decided: dict[str, Value] = {
+    return replace(published, tensors=_criterion(published, settings) | published.tensors)
+
+
+def decided_by(published: Published, path: Path) -> dict[str, Value]:
+    """Return the settings that weights decide: sizes by their shapes."""
+    return {
         "embed": size_of(published.tensors, "img_enc.fc.weight", 0, path),
         "word": size_of(published.tensors, TABLE, 1, path),
         "trunk": trunk_in(published.tensors, "img_enc.cnn.", path),
     }
-    words = _vocabulary(published, settings, path)
-    tensors = _criterion(published, settings) | published.tensors
-    return Adopted(recurrent.adopt(lambda: build({**settings, **decided}, len(words)), tensors, words, path), decided)
-
-
-def train(examples: TrainingSet, plan: TrainingPlan, progress: Progress) -> Trained:
-    """Train from initial weights, or from a trunk that was trained before."""
-    settings = plan.settings
-    words = recurrent.words_to_learn(examples, settings)
-    with repeatable(plan.seed):
-        network = build(settings, len(words))
-    recurrent.prepare(network.img_enc.cnn, network.txt_enc.embed, plan)
-    source = Pictures(settings, erasing=float(settings["erasing"]))
-    return recurrent.train(PCMELearner(network, words, source, plan), words, examples, plan, progress)
 
 
 class PCMELearner(RecurrentLearner[PCME]):
     """PCME with its own loss over new samples."""
 
-    def __init__(self, network: PCME, vocabulary: Vocabulary, source: Pictures, plan: TrainingPlan) -> None:
-        super().__init__(network, vocabulary, source, plan)
-        self._weights = Regularisers(float(plan.settings["vib_beta"]), float(plan.settings["uniformity"]))
-
     def cost(self, pictures: Tensor, token_ids: Tensor, lengths: Tensor, batch: Batch) -> Tensor:
-        network = self._network
-        token_ids, lengths = forgetful(token_ids, lengths, float(self._settings["forgetting"]))
+        network = self._model.network
+        settings = self._model.settings
+        token_ids, lengths = forgetful(token_ids, lengths, float(settings["forgetting"]))
         sides = (network.embed_pictures(pictures), network.embed_captions(token_ids, lengths))
         known = torch.from_numpy(batch.known).to(pictures.device)
         images, captions = (self._sampled(Distribution(*rows.unbind(1))) for rows in sides)
+        weights = Regularisers(float(settings["vib_beta"]), float(settings["uniformity"]))
         criterion = network.criterion
-        return pcme_loss(images, captions, criterion.shift, criterion.negative_scale, self._weights, known)
-
-    def annotator(self) -> ProbabilisticEmbedder:
-        return ProbabilisticEmbedder(self._network, self._vocabulary, self._source, self._device, self._settings)
+        return pcme_loss(images, captions, criterion.shift, criterion.negative_scale, weights, known)
 
     def _sampled(self, distribution: Distribution) -> Sampled:
         items, dimensions = distribution.mean.shape
-        noise = torch.randn(items, int(self._settings["samples"]), dimensions).to(distribution.mean.device)
+        noise = torch.randn(items, int(self._model.settings["samples"]), dimensions).to(distribution.mean.device)
         return Sampled(distribution.samples(noise), distribution.log_sigma)
+
+
+KIND = RecurrentKind(build, PCMELearner, decided_by, ProbabilisticEmbedder, read_file)
+open_annotator = KIND.open
+adopt = KIND.adopt
+train = KIND.train
 
 
 def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
@@ -179,15 +145,6 @@ def _criterion(published: Published, settings: Settings) -> Arrays:
     tensors = strip_prefix(found) if isinstance(found, dict) else {}
     scalars = {name: tensors.get(name, torch.tensor([float(settings[name])])) for name in SCALARS}
     return {f"criterion.{name}": scalar.float().numpy() for name, scalar in scalars.items()}
-
-
-def _vocabulary(published: Published, settings: Settings, path: Path) -> Vocabulary:
-    own = published.others.get("word2idx")
-    if settings["vocabulary"] or own is None:
-        return vocabulary_for(published, settings, path)
-    vocabulary = vocabulary_of(own, str(path))
-    check_vocabulary(vocabulary, published, path, path)
-    return vocabulary
 
 
 def _check_probabilistic(published: Published, path: Path) -> None:

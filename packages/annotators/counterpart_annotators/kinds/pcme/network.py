@@ -59,7 +59,7 @@ class PCME(TwoEncoders):
         return torch.stack(self.txt_enc.distribution(token_ids, lengths), dim=1)
 
 
-def build(settings: Settings, words: int) -> PCME:
+def build(settings: Settings, words: int, length: int | None = None) -> PCME:
     """Return the network of these settings and number of words, with initial weights."""
     trunk, channels = make_trunk(str(settings["trunk"]), int(settings["picture"]))
     embed = int(settings["embed"])

@@ -66,7 +66,7 @@ class PVSE(TwoEncoders):
         return embedding
 
 
-def build(settings: Settings, words: int) -> PVSE:
+def build(settings: Settings, words: int, length: int | None = None) -> PVSE:
     """Return the network of these settings and number of words, with initial weights."""
     trunk, channels = make_trunk(str(settings["trunk"]), int(settings["picture"]))
     embed = int(settings["embed"])

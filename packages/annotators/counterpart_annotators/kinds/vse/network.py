@@ -67,9 +67,9 @@ def order_scores(images: Tensor, captions: Tensor) -> Tensor:
     return -torch.where(squares > 0, squares, 1).sqrt() * (squares > 0)
 
 
-def build(settings: Settings, words: int, length: int = 0) -> VSE:
+def build(settings: Settings, words: int, length: int | None = None) -> VSE:
     """Return the network of these settings, with initial weights; ``length`` is that of vectors, without a trunk."""
-    trunk, channels = _trunk(settings, length)
+    trunk, channels = _trunk(settings, length or 0)
     embed = int(settings["embed"])
     return VSE(
         ImageEncoder(trunk, channels, embed, normalise=settings["normalise"] == "yes"),
