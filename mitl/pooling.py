@@ -1,7 +1,7 @@
 """Pools: the pairs of several annotators' top lists, joined, with the annotators that proposed them."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -96,10 +96,8 @@ def pool_proposals(
         return _same(existing, wanted, retrievals)
     progress("joining lists", 0, None)
     known = known_pairs(collection, beyond) if beyond else np.zeros((0, 2), np.int64)
-    parts = [part for part in _parts(retrievals, sample, directions, top_k, known, accept_blind) if len(part.images)]
-    if not parts:
-        raise _nothing_to_pool(sample, beyond)
-    proposals, wanted.n_pairs = by_pair(Proposals._make(map(np.concatenate, zip(*parts, strict=True))))
+    parts = _parts(retrievals, sample, directions, top_k, known, accept_blind)
+    proposals, wanted.n_pairs = by_pair(_joined(parts, sample, beyond))
     with _stored(wanted, proposals, retrievals, progress):
         record("pooled", wanted, actor=actor, proposals=wanted.n_proposals, pairs=wanted.n_pairs, seed=seed)
     return wanted
@@ -209,13 +207,17 @@ def _stored(pool: Pool, proposals: Proposals, retrievals: list[Retrieval], progr
         raise CounterpartError(f"Another process has made a pool {pool}; run the same command again.") from error
 
 
-def _nothing_to_pool(sample: Sample, beyond: str) -> CounterpartError:
-    if beyond:
-        return CounterpartError(
+def _joined(parts: Iterable[Proposals], sample: Sample, beyond: str) -> Proposals:
+    """Return the parts as one. Raises CounterpartError if all are empty."""
+    filled = [part for part in parts if len(part.images)]
+    if not filled and beyond:
+        raise CounterpartError(
             f"All pairs in the annotators' lists are known to {beyond} already. Search deeper (retrieve --depth), or "
             "add other annotators."
         )
-    return CounterpartError(f"The sample {sample} has no queries in this direction; choose another --direction.")
+    if not filled:
+        raise CounterpartError(f"The sample {sample} has no queries in this direction; choose another --direction.")
+    return Proposals._make(map(np.concatenate, zip(*filled, strict=True)))
 
 
 def _parts(
