@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mitl.charts.axes import LABELS_UNDER, across_axis, up_axis
 from mitl.charts.drawing import Chart, Key, Panel, across, element
-from mitl.charts.scales import Scale, linear
+from mitl.charts.scales import LABELS_UNDER, Scale, across_axis, linear, up_axis
 
 COLUMN_GAP = 0.15  # of the width of a column
 HEIGHT = 140  # pixels

@@ -4,10 +4,12 @@ the named benchmarks: measuring rankings or a search on them, and the figures.""
 from collections.abc import Sequence
 from math import isnan
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
+from django import forms
 from django.contrib.auth.models import User
-from django.db.models import Count
+from django.db.models import Count, Max, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -16,7 +18,6 @@ from console.acts import Chosen, Landing, act
 from console.collections.views import collection_act, collection_or_404
 from console.fields import UploadField, asking
 from console.leaderboard.benchmark_boards import measure_rankings, stored_boards
-from console.leaderboard.forms import MEASURED, RANKINGS, BenchmarkForm
 from console.leaderboard.round_boards import estimates_of_run
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
@@ -30,13 +31,68 @@ from evaluation.auditing.estimate_boards import audits_of
 from evaluation.jobs import start_registration, start_scoring_run
 from evaluation.models import Run
 from evaluation.ranking_files import FORMS
+from evaluation.scores.benchmark_scores import ORDER
 from evaluation.scores.boards import interval_text, notes_of
+from evaluation.scores.evaluate_parameters import EvaluateParameters
 from evaluation.scores.leaderboard import board_of, board_of_run, caution_of
 from evaluation.scores.moves import Figures, averages_of, history_of, ranks_of, values_of
 from evaluation.scores.runs import check_model
 from mitl.charts.bars import interval_chart
 from mitl.charts.drawing import Chart
 from mitl.charts.lines import rank_chart
+from mitl.models import Retrieval
+
+MEASURED = EvaluateParameters.form_fields()
+RANKINGS = (
+    "JSON, NumPy (.npz), Parquet, CSV, TSV, a TREC run (.run, .trec, .txt), or a folder of results as a zip file."
+)
+
+
+def _benchmarks() -> list[tuple[str, str]]:
+    versions = Version.objects.exclude(name__in=ORDER).select_related("collection")
+    return [*((name, name) for name in ORDER), *((one.name, f"{one} of {one.collection}") for one in versions)]
+
+
+def _newest_searches() -> QuerySet[Retrieval]:
+    """Return the newest search of each annotator in each collection."""
+    newest = Retrieval.objects.values("annotator", "collection").annotate(newest=Max("pk")).values("newest")
+    return Retrieval.objects.filter(pk__in=newest).select_related("annotator", "collection").order_by("-pk")
+
+
+class BenchmarkForm(forms.Form):
+    """Rankings to measure, uploaded or of a search, and the benchmarks."""
+
+    benchmarks = forms.MultipleChoiceField(
+        choices=_benchmarks,
+        initial=[name for name in ORDER if name != "pmrp"],
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Ids are those of COCO’s test images and captions; of a version, those of its collection, whose "
+        "leaderboard gets the figures too.",
+    )
+    rankings = UploadField(suffixes=tuple(FORMS), required=False, help_text=RANKINGS)
+    retrieval = forms.ModelChoiceField(
+        _newest_searches(),
+        required=False,
+        label="or an annotator’s search",
+        empty_label="none",
+        help_text="Of a collection with COCO’s ids. Entries beyond the end of its lists count as wrong.",
+    )
+    model = MEASURED["model"]
+    categories = UploadField(
+        suffixes=(".json",),
+        required=False,
+        label=MEASURED["categories"].label,
+        help_text=MEASURED["categories"].help_text,
+    )
+
+    def clean(self) -> dict[str, Any]:
+        chosen = super().clean() or {}
+        if bool(chosen.get("rankings")) == bool(chosen.get("retrieval")) and "rankings" not in self.errors:
+            self.add_error("rankings", "Either upload a file of rankings or choose a search.")
+        if "pmrp" in chosen.get("benchmarks", []) and not chosen.get("categories"):
+            self.add_error("categories", "pmrp needs the categories of the images.")
+        return chosen
+
 
 MEASURED_SHOWN = 20
 

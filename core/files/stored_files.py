@@ -239,3 +239,13 @@ def remove_file(stored: StoredFile) -> None:
     """Delete the file and its local copy. Does nothing if it is already gone."""
     default_storage.delete(stored.path)
     (Path(settings.FILE_CACHE) / stored.sha256).unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class Part:
+    """The rows ``first`` to ``first + rows`` (exclusive) of a side, in a stored file with this SHA-256 (hex)."""
+
+    path: str
+    sha256: str
+    first: int
+    rows: int

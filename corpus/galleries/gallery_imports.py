@@ -15,8 +15,7 @@ from pyarrow import compute, parquet
 
 from core.errors import CounterpartError
 from core.events import record
-from core.files.parts import Part
-from core.files.stored_files import StoredFile, files_in, folders_in, write_file
+from core.files.stored_files import Part, StoredFile, files_in, folders_in, write_file
 from core.progress import Progress, silent
 from core.text import VISIBLE, check_name
 from corpus.galleries.found_rows import check_same_items

@@ -17,8 +17,7 @@ import pyarrow as pa
 from django.db.models import QuerySet
 from pyarrow import parquet
 
-from core.files.parts import Part
-from core.files.stored_files import StoredFile, local_copy, write_file
+from core.files.stored_files import Part, StoredFile, local_copy, write_file
 from corpus.models import Caption, Collection, Gallery, Image, Sample
 
 IMAGES = "images"

@@ -10,10 +10,10 @@ from core.errors import CounterpartError
 from core.progress import Progress
 from counterpart_statistics.rank_agreement import Absent, first_place_ranks, rank_correlations
 from evaluation.analyses import Findings, matrix_rows, matrix_table, plain
-from evaluation.compared_lists import ListsParameters
 from mitl.charts.drawing import Chart
 from mitl.charts.heat_maps import heat_map
 from mitl.models import Annotator, Direction
+from mitl.search.search_parameters import ListsParameters
 
 TITLES = {"tau": "Kendall's tau-b", "rank": "rank of the row's best item in the column's list"}
 

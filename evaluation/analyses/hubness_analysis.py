@@ -12,13 +12,13 @@ from corpus.models import Caption, Collection, Image, Match
 from counterpart_topk.hubness import DEPTHS, k_occurrence, skewness
 from counterpart_topk.hubness.step_tables import BY_RELAXATION, tuned_tables
 from evaluation.analyses import Findings, shown, text_table
-from evaluation.compared_lists import ListsParameters
 from mitl.active_learning.active_steps import TEST, read_measured
 from mitl.annotators import load
 from mitl.charts.drawing import Chart
 from mitl.charts.lines import line_chart, tail_chart
 from mitl.models import Annotator, Direction
 from mitl.search.retrieval import errors_of
+from mitl.search.search_parameters import ListsParameters
 from mitl.search.store import NewestLists
 from mitl.search.tuning import SPLIT
 

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
-from mitl.charts.axes import LABELS_UNDER, UNDER, across_axis
 from mitl.charts.drawing import Chart, Key, Panel, across, element, width_of, words
-from mitl.charts.scales import Scale, linear, tick_text
+from mitl.charts.scales import LABELS_UNDER, UNDER, Scale, across_axis, linear, tick_text
 
 LEVEL_COLOURS = {level: f"level-{level}" for level in (1, 2, 3, 4)}
 ROW = 26  # pixels

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mitl.charts.axes import UNDER, across_axis, spread, up_axis
 from mitl.charts.drawing import COLOURS, Chart, Panel, across, element, width_of, words
-from mitl.charts.scales import Scale, linear, logarithmic, ordinal, tick_text
+from mitl.charts.scales import UNDER, Scale, across_axis, linear, logarithmic, ordinal, spread, tick_text, up_axis
 
 LONGEST_NAME = 16
 HEIGHT = 190

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 import corpus.models
 from core.errors import CounterpartError
-from core.files.parts import Part
-from core.files.stored_files import Rows, StoredFile, local_copy, row_blocks, write_arrays
+from core.files.stored_files import Part, Rows, StoredFile, local_copy, row_blocks, write_arrays
 from core.models import Job
 from core.progress import Progress, silent
 from core.work.jobs import Cancelled, JobProgress, open_once

@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
 from core.errors import CounterpartError
-from core.files.parts import Part
 from core.files.stored_files import (
     STALE_DAYS,
+    Part,
     StoredFile,
     files_in,
     folders_in,

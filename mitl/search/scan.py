@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from core.files.parts import Part
+from core.files.stored_files import Part
 from core.progress import Progress, silent
 from counterpart_topk import topk_of_products
 from counterpart_topk.ranking import Ranking, empty_ranking, join

@@ -7,8 +7,11 @@ from django import forms
 from core.errors import CounterpartError
 from core.parameters import OFF_PAGE, POSITIONAL, Option, Parameters
 from core.seeds import SeedField
+from corpus.models import Collection, Sample
 from counterpart_topk.hubness.reranking import Steps, parse_steps
+from mitl.models import Annotator
 from mitl.search.request import CASCADE_DEPTH, DEPTH, Engine, RunOn
+from mitl.search.store import NewestLists, newest_lists
 from mitl.search.top_lists import Device
 
 
@@ -139,3 +142,15 @@ class PoolParameters(PoolingParameters):
         SeedField(help_text="only recorded: a pool draws nothing, and pack draws the controls by a seed of its own"),
         OFF_PAGE,
     ] = 0
+
+
+class ListsParameters(Parameters):
+    collection: Annotated[str, "the collection that was searched", POSITIONAL]
+    annotators: Annotated[tuple[str, ...], "the annotators, comma-separated"]
+    queries: Annotated[str | None, "sample of queries (default: the whole gallery)", Option(metavar="SAMPLE")] = None
+
+    def newest(self, depth: int) -> NewestLists:
+        """Return the lists. Raises CounterpartError for unknown names, and for lists that are missing or shorter."""
+        sample = Sample.objects.named(self.queries) if self.queries else None
+        annotators = Annotator.objects.all_named(self.annotators)
+        return newest_lists(Collection.objects.named(self.collection), annotators, sample, depth)

@@ -4,8 +4,8 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Assignment
-from console.home import cards
-from console.home.cards import newest_result, round_cards
+from console.home import views
+from console.home.views import newest_result, round_cards
 from core.models import Job
 from corpus.models import Caption, Collection
 from crowd.posting.pauses import pause_round
@@ -111,7 +111,7 @@ def test_a_card_has_progress_money_and_a_forecast(member, db):
 
 
 def test_a_paused_round_is_marked_and_rounds_beyond_the_cards_are_behind_a_link(member, db, monkeypatch):
-    monkeypatch.setattr(cards, "CARDS", 1)
+    monkeypatch.setattr(views, "CARDS", 1)
     first = make_round(name="first")
     pause_round(make_round(first.pool.collection, "second"), actor="robin")
     page = member.get("/")

@@ -7,12 +7,11 @@ import pytest
 from django.template.loader import render_to_string
 
 from console.charts.inline_bars import part_chart
-from mitl.charts.axes import spread
 from mitl.charts.bars import bar_chart, interval_chart
 from mitl.charts.drawing import Chart, write_chart
 from mitl.charts.heat_maps import heat_map
 from mitl.charts.lines import tail_chart
-from mitl.charts.scales import linear, logarithmic
+from mitl.charts.scales import linear, logarithmic, spread
 
 COUNTS = {"image → captions": {"one": np.array([0, 1, 1, 5]), "two": np.array([3, 0, 0, 0])}}
 MATRIX = np.array([[1, 0.25], [np.nan, 1]])

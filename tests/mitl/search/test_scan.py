@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.files.parts import Part
+from core.files.stored_files import Part
 from counterpart_topk import bidirectional_topk
 from counterpart_topk.ranking import NOWHERE, Ranking, empty_ranking
 from mitl.search.scan import merge, scan
