@@ -17,13 +17,15 @@ Row = TypeVar("Row")
 
 
 class Built(NamedTuple):
-    """A query as SQL; ``places`` of its parameters are those of the arguments: (place, number of the argument)."""
+    """A query as SQL; ``places`` of its parameters are those of the arguments: (place, number of the argument).
+    ``converters`` are those of its columns."""
 
     queryset: QuerySet
     compiler: SQLCompiler
     sql: str
     parameters: tuple[Any, ...]
     places: list[tuple[int, int]]
+    converters: dict[int, Any]
 
 
 class FixedQuery(Generic[P, Row]):
@@ -49,6 +51,7 @@ class FixedQuery(Generic[P, Row]):
         compiler: Any = copy(built.compiler)
         compiler.connection = connection
         compiler.as_sql = lambda: (built.sql, tuple(parameters))
+        compiler.get_converters = lambda _: built.converters
         rows: Any = built.queryset._iterable_class
         return [*rows(_ReadQuery(compiler))]
 
@@ -70,7 +73,8 @@ class FixedQuery(Generic[P, Row]):
         ]
         if {number for _, number in places} != {*range(len(placeholders))}:
             raise TypeError(f"The query of {self.build.__name__} does not compare a column with each argument.")
-        return Built(queryset, compiler, sql, tuple(parameters), places)
+        converters = compiler.get_converters([column for column, *_ in compiler.select[: compiler.col_count]])
+        return Built(queryset, compiler, sql, tuple(parameters), places, converters)
 
 
 class _ReadQuery:
