@@ -104,3 +104,10 @@ def _frame(
     context |= {"problems": Report.Problem.choices, "longest_note": LONGEST_NOTE}
     context["sentence_limits"] = {"words": FEWEST_WORDS, "characters": LONGEST}
     return NUMBER.split(render_to_string("judging/_screen.html", context))
+
+
+@lru_cache
+def drawn_help(task: Question, wording: int, language: str | None, *, reasons: bool, can_skip: bool) -> SafeString:
+    """Return the enlarged picture and the help, which open over the screens, in the language that is spoken now."""
+    context = {"task": task, "reasons": reasons, "can_skip": can_skip, **task.guide(wording)}
+    return render_to_string("judging/_help.html", context)

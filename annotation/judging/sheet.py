@@ -12,11 +12,12 @@ from django.db.models import FilteredRelation, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.text import capfirst
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from annotation.judging.hit_pictures import sealed
 from annotation.judging.links import address_of_pictures, copy_key, home_behind
-from annotation.judging.screens import Screen, ShownPair, drawn
+from annotation.judging.screens import Screen, ShownPair, drawn, drawn_help
 from annotation.models import Assignment, Report
 from annotation.people.consent import contact
 from annotation.people.guides import guided_task
@@ -116,7 +117,7 @@ def sheet_of(
         "unfinished": [screen for screen in screens if not screen.is_finished] if problem else [],
         "problem": problem,
         **task.guide(wording),
-        "shortcomings": reasons,
+        "help": drawn_help(task, wording, get_language(), reasons=reasons, can_skip=can_skip),
     }
 
 
@@ -192,7 +193,7 @@ def hit_page(request: HttpRequest, assignment: Assignment, *, address: str, prob
     )
     # The name of the copy of the answers that the browser keeps, and our time for it.
     copy = {"copy": copy_key(assignment), "now": milliseconds(clock.now())}
-    context = shown | {"round": round, "address": address, "can_report": task.has_picture, **copy}
+    context = shown | {"round": round, "address": address, **copy}
     if assignment.is_outside:
         context |= contact(round)
     else:

@@ -173,7 +173,7 @@ def _sheet(
         pictures=f"{reverse('round_rehearse', args=[round.name])}pictures/",
         can_skip=task_type_of(round).has_picture,
     )
-    context = {"round": round, "address": request.path, "can_report": task_type_of(round).has_picture, **shown}
+    context = {"round": round, "address": request.path, **shown}
     return render(request, "console/rounds/rehearse.html", context, status=422 if problem else 200)
 
 

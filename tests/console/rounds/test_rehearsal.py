@@ -28,7 +28,7 @@ def stored(draft):
 
 def test_a_hit_is_shown_as_to_its_worker_and_its_pictures_load(researcher, draft):
     page = researcher.get(PAGE)
-    assert (page.status_code, "data-draft-url" in page.text, page.context["can_report"]) == (200, False, True)
+    assert (page.status_code, "data-draft-url" in page.text, "problem-1" in page.text) == (200, False, True)
     assert researcher.get(f"{PAGE}pictures/1/")["Content-Type"] == "image/jpeg"
     assert researcher.get(f"{PAGE}pictures/99/").status_code == 404
 
