@@ -198,13 +198,9 @@ def pairs_seen(worker: Worker) -> Pairs:
     return set(first.union(*others))
 
 
-def has_seen_pair(worker: Worker, hit: int) -> bool:
-    """Whether the HIT holds a pair of ``pairs_seen``."""
-    return bool(_hit_with_seen_pairs(worker.pk, hit))
-
-
 @FixedQuery
-def _hit_with_seen_pairs(worker: int, hit: int) -> QuerySet[Item, int]:
+def hit_with_seen_pair(worker: int, hit: int) -> QuerySet[Item, int]:
+    """Return the HIT if it holds a pair of ``pairs_seen``."""
     return _with_seen_pairs(Worker(pk=worker), [hit])
 
 

@@ -73,7 +73,7 @@ def evidence_of(assignment: Assignment, answers: Sequence[ItemAnswer]) -> list[E
     if task.writes or not levels:
         return []
     norm = norm_of(round)
-    earlier = _earlier_of(assignment)
+    earlier = _accepted_sets(assignment.worker_id, round.pk, assignment.pk)
     seconds = [one.seconds for one in answers if one.level is not None]
     again = {item: level for item, _, level in assignment.repeats if level != NO_PICTURE}
     evidence = _of_time(assignment, [*seconds, *(None for _ in again)], norm, earlier)
@@ -103,9 +103,9 @@ def norm_of(round: Round) -> Norm | None:
 @FixedQuery
 def _measured(round: int) -> QuerySet[Round, tuple[Any, ...]]:
     """Return the number of filled seats, and the columns MEASURED of the norm."""
-    filled = Seat.objects.filter(round=round, state=Seat.State.FILLED).order_by().values("round")
-    filled = Subquery(filled.annotate(n=Count("pk")).values("n"))
-    return Round.objects.filter(pk=round).values_list(Coalesce(filled, 0), *(f"norm__{name}" for name in MEASURED))
+    seats = Seat.objects.filter(round=round, state=Seat.State.FILLED).order_by().values("round")
+    filled = Coalesce(Subquery(seats.annotate(n=Count("pk")).values("n")), 0)
+    return Round.objects.filter(pk=round).values_list(filled, *(f"norm__{name}" for name in MEASURED))
 
 
 def _of_time(
@@ -121,13 +121,9 @@ def _of_time(
     return [too_fast(mean, floor=floor, usual=usual, own=own), unread(seconds, floor=floor)]
 
 
-def _earlier_of(assignment: Assignment) -> list[Assignment]:
-    """Return the worker's latest accepted sets of the round; without those that a person decided, who has looked."""
-    return _accepted_sets(assignment.worker_id, assignment.hit.round_id, assignment.pk)
-
-
 @FixedQuery
 def _accepted_sets(worker: int, round: int, but: int) -> QuerySet[Assignment]:
+    """Return the worker's latest accepted sets of the round; without those that a person decided, who has looked."""
     theirs = Assignment.objects.filter(worker=worker, hit__round=round, state=Assignment.State.ACCEPTED)
     return theirs.exclude(pk=but).exclude(decisions__by__isnull=False).order_by("-pk")[:EARLIER]
 

@@ -10,7 +10,7 @@ from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
 from annotation.models import Assignment, AssignmentQuerySet, Worker
 from annotation.money.budget import has_room_for_seat
-from annotation.people.admission import admit, has_seen_pair, hits_with_seen_pairs, permit_of
+from annotation.people.admission import admit, hit_with_seen_pair, hits_with_seen_pairs, permit_of
 from annotation.people.consent import NotAgreedError, has_agreed
 from annotation.people.workers import actor_of, locked
 from core import clock
@@ -210,7 +210,7 @@ def _lease_next(round: Round, worker: Worker, time: timedelta, outside_key: str 
     """Lease a seat of the first HIT that fits. The first open seat that no other transaction is taking is checked
     alone, as it almost always fits."""
     while first := _first_open_seat.first(round.pk, worker.pk):
-        if has_seen_pair(worker, first.hit_id):
+        if hit_with_seen_pair(worker.pk, first.hit_id):
             break
         if claim(first.pk):
             first.hit.round = round
