@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from celery import Task
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.files.base import File
 from django.core.files.storage import default_storage
@@ -18,7 +17,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
 from core.errors import CounterpartError, some_of
-from core.files.stored_files import PART, StoredFile, local_copy, remove_file
+from core.files.stored_files import StoredFile, local_copy, remove_file, scratch_folder
 from core.files.upload_files import FOLDER, needed_uploads, upload_at
 from core.models import Job
 from core.work.jobs import JobProgress, job, open_once
@@ -132,12 +131,10 @@ def opened_uploads(job: Job) -> Iterator[dict[str, Path]]:
 
     The folder is removed from the message of a CounterpartError.
     """
-    cache = Path(settings.FILE_CACHE)
-    cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cache, prefix=PART) as folder:
+    with scratch_folder() as folder:
         paths = {}
         for field, described in job.params["files"].items():
-            paths[field] = Path(folder) / field / described["name"]  # readers look at its name and suffix
+            paths[field] = folder / field / described["name"]  # readers look at its name and suffix
             paths[field].parent.mkdir()
             paths[field].symlink_to(local_copy(upload_at(described["path"])))
         try:

@@ -1,6 +1,5 @@
 """Import a captioned-image collection from files of any layout: all of it, or nothing."""
 
-import tempfile
 from collections.abc import Collection as Several
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -9,12 +8,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 
 from core.errors import CounterpartError, some_of
 from core.events import record as record_event
-from core.files.stored_files import PART
+from core.files.stored_files import scratch_folder
 from core.progress import Progress, silent, tracked
 from core.text import check_name, counted
 from corpus.batches import begin_batch, refuse_undone, undone_in
@@ -146,14 +144,8 @@ def prepared_import(
     """
     check_name(name)
     collection = Collection.objects.filter(name=name).first()
-    if append and collection is None:
-        raise CounterpartError(f"Unknown collection {name!r}: omit --append to create it.")
-    if collection and language and collection.language not in ("", language):
-        raise CounterpartError(
-            f"The captions of {name} are in {collection.language}, not {language}. Choose another name, or omit the "
-            "language."
-        )
-    with _room() as room:
+    _check_known(name, collection, language, append)
+    with scratch_folder() as room:
         notes = Notes(pictures=room)
         search = CaptionSearch(READERS, notes, format=format)
         found = search.find(path, progress)
@@ -180,13 +172,14 @@ def prepared_import(
         )
 
 
-@contextmanager
-def _room() -> Iterator[Path]:
-    """Give a folder for unpacked files."""
-    cache = Path(settings.FILE_CACHE)
-    cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cache, prefix=PART) as folder:
-        yield Path(folder)
+def _check_known(name: str, collection: Collection | None, language: str, append: bool) -> None:
+    if append and collection is None:
+        raise CounterpartError(f"Unknown collection {name!r}: omit --append to create it.")
+    if collection and language and collection.language not in ("", language):
+        raise CounterpartError(
+            f"The captions of {name} are in {collection.language}, not {language}. Choose another name, or omit the "
+            "language."
+        )
 
 
 def import_pictures(
@@ -203,7 +196,7 @@ def import_pictures(
     Raises CounterpartError as ``import_collection`` does, and where no file has the name of a picture.
     """
     contents = Contents(images=images_of(collection), undone=undone_in(collection))
-    with _room() as room:
+    with scratch_folder() as room:
         notes = Notes(pictures=room)
         files, missing = _picture_files(unpacked(images, notes, progress), contents, collection.name, room)
         if not files:

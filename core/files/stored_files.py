@@ -202,6 +202,15 @@ def whole_file(path: Path) -> Iterator[Path]:
         os.replace(part, path)
 
 
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """Give a folder for files that are needed until the body ends, on the disk of the local cache."""
+    cache = Path(settings.FILE_CACHE)
+    cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache, prefix=PART) as folder:
+        yield Path(folder)
+
+
 def remove_stale(root: Path, pattern: str = "*", *, days: float = STALE_DAYS) -> int:
     """Remove the folders in ``root`` to which nothing was added for ``days``. Returns how many."""
     before = time.time() - days * 24 * 3600

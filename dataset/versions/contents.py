@@ -135,8 +135,7 @@ def gather_contents(
     by_source = {}
     if votes is not None or verdicts:
         by_source[JUDGED] = {pair for pair, one in verdicts.items() if one.level in policies.positive_levels}
-    for term in policies.merge:
-        by_source[str(term)] = pairs_of(term)
+    by_source |= {str(term): pairs_of(term) for term in policies.merge}
     positives = {pair for pairs in by_source.values() for pair in pairs}
     conflicts = (positives & verdicts.keys()) - by_source.get(JUDGED, set())
     automatic = queries.touching(counted_rejections(rejections, found, policies.positive_levels)) - positives

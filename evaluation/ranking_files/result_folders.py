@@ -4,16 +4,13 @@ MTEB's predictions count, or else tables of Hugging Face's ``datasets``; other f
 """
 
 import shutil
-import tempfile
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from django.conf import settings
-
 from core.errors import CounterpartError
-from core.files.stored_files import PART
+from core.files.stored_files import scratch_folder
 from core.files.zip_files import unpack
 from counterpart_metrics.dataset_lists import SUFFIXES, dataset_lists
 from counterpart_metrics.ids import Ids
@@ -26,7 +23,7 @@ _OLDEST = (1980, 1, 1, 0, 0, 0)  # the same folder has the same zip file wheneve
 
 
 def read_zip(path: Path, name: str, ids: Ids) -> Iterator[Block]:
-    with _scratch() as scratch:
+    with scratch_folder() as scratch:
         root = scratch / "unpacked"
         for file in _files_of(unpack(path, root, suffixes=(*SUFFIXES, *_IGNORED)), name):
             inner = file.relative_to(root).as_posix()  # whose folders may name the direction
@@ -41,7 +38,7 @@ def packed_folders(paths: Sequence[Path]) -> Iterator[list[Path]]:
     Raises CounterpartError for a folder without rankings.
     """
     with ExitStack() as opened:
-        yield [_packed(path, opened.enter_context(_scratch())) if path.is_dir() else path for path in paths]
+        yield [_packed(path, opened.enter_context(scratch_folder())) if path.is_dir() else path for path in paths]
 
 
 def _packed(folder: Path, scratch: Path) -> Path:
@@ -69,11 +66,3 @@ def _files_of(folder: Path, name: str) -> list[Path]:
     if not found:
         raise CounterpartError(f"{name} has no file …{SUFFIX} of MTEB, and none that ends in {' or '.join(SUFFIXES)}.")
     return found
-
-
-@contextmanager
-def _scratch() -> Iterator[Path]:
-    cache = Path(settings.FILE_CACHE)
-    cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cache, prefix=PART) as folder:
-        yield Path(folder)
