@@ -6,7 +6,6 @@ earlier program needs the format too. The database says what came in: images, ca
 """
 
 import argparse
-import gzip
 import io
 import json
 import os
@@ -24,6 +23,7 @@ from typing import Any, NamedTuple
 from PIL import Image
 
 from benchmarks.doc_tables import write_tables
+from benchmarks.papers.public_files import coco_captions
 
 SHOWN = 300  # images of the layouts with pictures
 REPEATS = 3
@@ -45,8 +45,7 @@ class Data(NamedTuple):
 
     @classmethod
     def read(cls, folder: Path) -> "Data":
-        with gzip.open(folder / "coco_test_captions.jsonl.gz", "rt") as lines:
-            rows = [json.loads(line) for line in lines]
+        rows = coco_captions(folder)
         shown: dict[str, list[str]] = {}
         for row in rows[: 5 * SHOWN]:
             shown.setdefault(row["file_name"], []).append(row["text"].strip().replace('"', "'"))

@@ -1,6 +1,6 @@
 """A simulated round over COCO's test captions, for its screenshots: python docs/coco_round.py DATA
 
-DATA is the folder of public files that docs/eccv-caption.md lists. There are captions and categories, and no pictures:
+DATA is the folder of public files that docs/papers.md lists. There are captions and categories, and no pictures:
 the annotators go by words and by categories, and a simulated crowd answers from ECCV Caption's positives. It fills the
 database of VAR_DIR, once: a second run finds the released version and does nothing.
 """
@@ -41,7 +41,7 @@ def main() -> None:
 def build(data: Path, folder: Path) -> None:
     from django.core.management import call_command
 
-    from benchmarks.eccv_caption import import_everything, query_files
+    from benchmarks.papers.public_files import import_everything, query_files
 
     def run(command: str, *arguments: object) -> None:
         print(command, *arguments, flush=True)

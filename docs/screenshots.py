@@ -69,7 +69,7 @@ def main() -> None:
                 for theme in THEMES:
                     take(browser, theme, wanted, STAFF, places)
         if set(wanted) & set(COCO) and not DATA.is_dir():
-            print(f"Skipped {', '.join(COCO)}: the public files of docs/eccv-caption.md are not in {DATA}.")
+            print(f"Skipped {', '.join(COCO)}: the public files of docs/papers.md are not in {DATA}.")
         elif set(wanted) & set(COCO):
             with coco_site() as places:
                 for theme in THEMES:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from benchmarks.papers.public_files import coco_captions
 from counterpart_statistics.estimation import (
     UNLISTED,
     folds_of,
@@ -177,8 +178,7 @@ def synthetic_bed(*, queries: int = 600, items: int = 1200, matches: float = 7.0
 def eccv_beds(data: Path, sides: Sequence[str] = SIDES) -> list[Bed]:
     """The queries of ECCV Caption, its positives as truth, unlisted pairs as no matches; positives of Crisscrossed
     Captions and the originals are known."""
-    with gzip.open(data / "coco_test_captions.jsonl.gz", "rt") as lines:
-        rows = [json.loads(line) for line in lines]
+    rows = coco_captions(data)
     place_of = {row["caption_id"]: place for place, row in enumerate(rows)}
     image_of = {row["image_id"]: place // 5 for place, row in enumerate(rows)}
     vectors = _text_vectors([re.sub(r"\s+", " ", row["text"]) for row in rows])

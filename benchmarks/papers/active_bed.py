@@ -6,29 +6,22 @@ detector's.
 """
 
 import os
-from dataclasses import dataclass
 from functools import cache
-from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import django
 import numpy as np
-from PIL import Image as Pillow
 
-from counterpart_annotators.base import StoredAnnotator
-from counterpart_annotators.checkpoints import Checkpoints
+from benchmarks.papers.drawings import Kept, draw, trained
 from counterpart_annotators.choosing import Round
-from counterpart_annotators.plain import PlainCaption, PlainImage
 from counterpart_annotators.progress import silent
-from counterpart_annotators.training.learners import TrainingPlan, TrainingSet
-from counterpart_drawn import Plate, compose, draw_scene
+from counterpart_annotators.training.learners import TrainingSet
 from counterpart_drawn.meanings import CAPTIONS_EACH
 
-PICTURES, SEED, TESTED = 500, 7, 0.2
+DRAWN = (500, 7, 0.2)  # pictures, seed, share tested
 SEEDS = 2
-SIZE = (96, 72)
 COLUMNS, ROWS, SHADES = 4, 3, 4
 FEWER = 160  # pictures that imram learns from
 KINDS: dict[str, dict[str, Any]] = {
@@ -42,49 +35,6 @@ WEIGHTS = ("surplus", "count")
 CONDITIONS = [(batch, k) for batch in ("full", "mini") for k in (1, 5, 10)]
 LOSS = "sum"  # of imram; embedding has none
 FOLDERS: list[TemporaryDirectory[str]] = []
-
-
-@dataclass(frozen=True)
-class Kept(PlainImage):
-    """A picture in memory."""
-
-    pixels: bytes = b""
-
-    def open(self) -> Pillow.Image:
-        return Pillow.frombytes("RGB", SIZE, self.pixels)
-
-
-@cache
-def drawn() -> tuple[list[Plate], list[Kept]]:
-    """Draw the collection once a process."""
-    plates = compose(PICTURES, SEED, (("test", TESTED),))
-    jpegs = (draw_scene(plate.scene, np.random.default_rng([SEED, n])) for n, plate in enumerate(plates))
-    small = [Pillow.open(BytesIO(jpeg)).resize(SIZE, Pillow.Resampling.BOX).tobytes() for jpeg in jpegs]
-    return plates, [Kept(p.key, f"{p.key}.jpg", sha256=p.key, pixels=one) for p, one in zip(plates, small, strict=True)]
-
-
-@cache
-def lessons() -> TrainingSet:
-    """Return the pictures to learn from, with the first caption of each."""
-    return examples("train", PICTURES, captions=1)
-
-
-@cache
-def tested() -> TrainingSet:
-    """Return the pictures of the test split with all captions."""
-    return examples("test", PICTURES, captions=CAPTIONS_EACH)
-
-
-def examples(split: str, most: int, captions: int) -> TrainingSet:
-    """Return pictures of a split with their first captions."""
-    rows = [row for row in zip(*drawn(), strict=True) if row[0].split == split][:most]
-    texts = [
-        PlainCaption(key, text, plate.key)
-        for plate, _ in rows
-        for key, text in list(zip(plate.caption_keys, plate.texts, strict=True))[:captions]
-    ]
-    pairs = np.stack([np.repeat(np.arange(len(rows)), captions), np.arange(len(texts))], axis=1)
-    return TrainingSet([image for _, image in rows], texts, pairs, np.ones(len(texts), dtype=np.float32))
 
 
 def cells_of(image: Kept) -> np.ndarray:
@@ -138,27 +88,25 @@ def compared() -> dict[str, Any]:
 
 
 @cache
-def first_round(kind: str = "embedding") -> Round:
+def first_round() -> Round:
     """Return the state after the first training: an annotator of the pairs at the start of seed 0."""
-    settings = settings_of(kind)
+    settings = settings_of("embedding")
     from mitl.active_learning.active_parameters import ActiveParameters
     from mitl.active_learning.active_steps import one_caption_each
-    from mitl.annotators import module_of
 
-    learned, _ = lessons_of(kind)
+    learned, _ = lessons_of("embedding")
     n = len(learned.images)
     paired = np.sort(np.random.default_rng([0, 0]).choice(n, round(n * ActiveParameters.start / 100), replace=False))
-    with TemporaryDirectory() as kept:
-        plan = TrainingPlan(settings, LOSS, 0, "cpu", Checkpoints(Path(kept)))
-        trained = module_of(kind).train(one_caption_each(learned, paired), plan, silent)
-    return Round(
-        module_of(kind).open_annotator(StoredAnnotator(kind, settings, trained.arrays), "cpu"), learned, paired
-    )
+    return Round(trained("embedding", settings, one_caption_each(learned, paired), LOSS), learned, paired)
 
 
+@cache
 def lessons_of(kind: str) -> tuple[TrainingSet, TrainingSet]:
-    """Return what a kind learns from and is measured on: of ``imram``, which is slow, a part with a caption each."""
-    return (examples("train", FEWER, 1), examples("test", FEWER, 1)) if kind == "imram" else (lessons(), tested())
+    """Return what a kind learns from, a caption each, and what it is measured on, with all captions; of ``imram``,
+    which is slow, a part with a caption each."""
+    most, tested = (FEWER, 1) if kind == "imram" else (None, CAPTIONS_EACH)
+    drawings = draw(*DRAWN)
+    return drawings.part("train", most=most, captions=1), drawings.part("test", most=most, captions=tested)
 
 
 @cache
@@ -177,7 +125,6 @@ def regions() -> Path:
     """Write the features of all cells as ``imram`` reads them; the folder lasts as long as the process."""
     FOLDERS.append(TemporaryDirectory())
     folder = Path(FOLDERS[-1].name)
-    plates, images = drawn()
-    np.save(folder / "all_ims.npy", np.stack([cells_of(image) for image in images]).astype(np.float32))
-    (folder / "all_ids.txt").write_text("".join(f"{plate.key}\n" for plate in plates))
+    drawings = draw(*DRAWN)
+    drawings.write(folder, np.stack([cells_of(image) for image in drawings.images]))
     return folder

@@ -5,8 +5,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmarks.papers.book import Item, Status
+from benchmarks.papers.book import Made, markdown, numbers
 from benchmarks.papers.eccv_printed import averages, printed
+from benchmarks.papers.eccv_public import measured
 from counterpart_statistics.bias import model_bias
 from counterpart_statistics.judged.worker_table import BUCKETS, table_by_hits
 from counterpart_statistics.preference import bradley_terry
@@ -45,34 +46,21 @@ TABLE_E1 = {  # rows: scored machine; columns: whose proposals are judged, the l
     ),
 }
 CITED = {"PVSE": "PVSE K=2", "VSRN": "VSRN", "PCME": "PCME (CutMix)", "ViLT": "ViLT", "CLIP": "CLIP ViT-B/32"}
-COUNTS = "the paper's own counts"
 
 
-def table_b1(data: Path) -> Item:
+def table_b1(data: Path) -> Made:
     sets = _answer_sets()
     workers = sets.groupby("worker", as_index=False).agg(hits=("accepted", "size"))
-    rows = table_by_hits(workers.assign(controls=0, controls_right=0.0), sets).to_dict("records")
-    equal = sum(round(100 * row["accepted_share"], 1) == TABLE_B1[row["hits_per_worker"]][3] for row in rows[:-1])
-    total = rows[-1]
-    submitted, accepted, people = total["submitted"], total["accepted"], total["workers"]
-    lines = [
-        f"|{row['hits_per_worker']}|{row['workers']}|{row['submitted']}|{row['accepted']}"
-        f"|{100 * row['accepted_share']:.1f}|{TABLE_B1.get(row['hits_per_worker'], ('',) * 4)[3]}|"
-        for row in rows
+    *rows, total = table_by_hits(workers.assign(controls=0, controls_right=0.0), sets).to_dict("records")
+    shares = [
+        (row["hits_per_worker"], TABLE_B1[row["hits_per_worker"]][3], 100 * row["accepted_share"]) for row in rows
     ]
-    return Item(
-        "table B.1",
-        "workers by HITs done",
-        "approved: 76.6, 78.6, 78.7, 72.7, 69.3, 57.9%; 970 workers, 2,969 HITs, 3.06 each",
-        f"{equal} of 6 shares equal; {people} workers, {submitted:,} HITs, {submitted / people:.2f} each; "
-        f"{accepted:,} approved (text: 2,160), {submitted - accepted} rejected, {1 - accepted / submitted:.1%} of all, "
-        f"{(submitted - accepted) / accepted:.1%} of the approved (text: 37.3%)",
-        COUNTS,
-        "`analyse workers ROUND`",
-        Status.EQUAL,
-        details="\n".join(
-            ["|HITs a worker|workers|submitted|approved|share|printed|", "|---|---|---|---|---|---|", *lines]
-        ),
+    equal = sum(round(ours, 1) == paper for _, paper, ours in shares)
+    submitted, accepted, people = total["submitted"], total["accepted"], total["workers"]
+    return Made(
+        f"{numbers(ours for *_, ours in shares)}%, {equal} of 6 equal; {people} workers, {submitted:,} HITs, "
+        f"{submitted / people:.2f} each; {accepted:,} approved (text: 2,160), {submitted - accepted} rejected, "
+        f"{1 - accepted / submitted:.1%} of all, {(submitted - accepted) / accepted:.1%} of the approved (text: 37.3%)"
     )
 
 
@@ -93,87 +81,47 @@ def _answer_sets() -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True).assign(excluded=False, seconds=np.nan, pairs=0)
 
 
-def table_d1(data: Path) -> Item:
+def table_d1(data: Path) -> Made:
     strengths = dict(zip(ROWS_D1, bradley_terry(TABLE_D1).tolist(), strict=True))
     asked = sum(map(sum, TABLE_D1)) - TABLE_D1[4][4]
-    return Item(
-        "table D.1",
-        "preferences between five rankings",
-        "main text: A 70.85, B 10.66, C 13.15, D 4.89, E 0.44; appendix D.1 exchanges B and C",
+    return Made(
         f"{', '.join(f'{name} {strengths[name]:.2f}' for name in 'ABCDE')}, from {asked:,} preferences; the rows "
-        f"printed A to E are {', '.join(ROWS_D1)}",
-        COUNTS,
-        "`analyse preference ROUND`",
-        Status.EQUAL,
+        f"printed A to E are {', '.join(ROWS_D1)}"
     )
 
 
-def table_d2(data: Path) -> Item:
-    return _models("table D.2", "25 models, image to text")
-
-
-def table_d3(data: Path) -> Item:
-    return _models("table D.3", "25 models, text to image")
-
-
-def _models(number: str, subject: str) -> Item:
+def table_d2(data: Path) -> Made:
     whole, means = printed("4"), averages()
     apart = {
         metric: max(abs(scores[metric] - means[model][metric]) for model, scores in whole.items())
         for metric in next(iter(whole.values()))
     }
     agreeing = [metric for metric, most in apart.items() if most < 0.0051]
-    sides = printed(number.removeprefix("table "))
-    return Item(
-        number,
-        subject,
-        f"{len(sides)} models, {len(next(iter(sides.values())))} metrics",
+    return Made(
         f"the means of D.2 and D.3 are table 4's in {', '.join(agreeing)} (its 1K column mixes 1K and 5K), and make "
-        "table 5",
-        COUNTS,
-        "`evaluate --benchmark eccv,cxc,coco-5k,coco-1k --rankings FILE`",
-        Status.CLOSED,
-        "no model's rankings are published; the metrics equal the package eccv_caption's to 1.1e-16",
+        "table 5"
     )
 
 
-def table_e1(data: Path) -> Item:
-    lines = []
+def table_e1(data: Path) -> Made:
+    rows: list[list[object]] = []
     for metric, table in TABLE_E1.items():
         scores = np.array(table)
-        moved = np.abs(scores[:, :5] - scores[:, 5:])
-        own = np.diag(moved)
-        biases = [model_bias(scores[:, place], scores[:, 5]) for place in range(5)]
-        others = [(5 * bias - alone) / 4 for bias, alone in zip(biases, own, strict=True)]
-        for name, values in (("B", biases), ("self", own), ("others", others)):
-            cells = "|".join(f"{value:.2f}" for value in values)
-            lines.append(f"|{metric}|{name}|{cells}|{np.mean(values):.2f}|")
-    first = np.array(TABLE_E1["Recall@1"])
-    bias = model_bias(first[:, 0], first[:, 5])
-    return Item(
-        "table E.1",
-        "scores by who proposed the pairs (a, b)",
-        "B of PVSE 9.5, self 0.1, others 11.8 (E.6)",
-        f"{bias:.2f}, {abs(first[0, 0] - first[0, 5]):.1f}, {np.abs(first[1:, 0] - first[1:, 5]).mean():.1f}",
-        COUNTS,
-        "`analyse bias VERSION`",
-        Status.EQUAL,
-        details="\n".join([f"|metric|bias|{'|'.join(MACHINES)}|mean: figure E.2|", "|---" * 8 + "|", *lines]),
+        own = np.abs(np.diag(scores[:, :5]) - scores[:, 5])
+        biases = np.array([model_bias(scores[:, place], scores[:, 5]) for place in range(5)])
+        for name, values in (("B", biases), ("self", own), ("others", (5 * biases - own) / 4)):
+            rows.append([metric, name, *(f"{value:.2f}" for value in (*values, values.mean()))])
+    bias, own_bias, others = (float(row[2]) for row in rows[:3])
+    return Made(
+        f"{bias:.2f}, {own_bias:.1f}, {others:.1f}", markdown(["metric", "bias", *MACHINES, "mean: figure E.2"], rows)
     )
 
 
-def figure_e3(data: Path) -> Item:
-    scores = averages()
-    places = {metric: sorted(scores, key=lambda model, of=metric: -scores[model][of]) for metric in ("5K R@1", "mAP@R")}
-    ranks = {name: [order.index(model) + 1 for order in places.values()] for name, model in CITED.items()}
-    better = [name for name, (before, after) in ranks.items() if after < before]
-    return Item(
-        "figure E.3",
-        "ranks of the five machines among 25 models",
-        "only PVSE, PCME and VSRN rank better by ECCV mAP@R than by COCO R@1",
+def figure_e3(data: Path) -> Made:
+    ranks = measured(data)["scores"]["ranks"]
+    moved = {name: [ranks[model][metric] for metric in ("5K R@1", "mAP@R")] for name, model in CITED.items()}
+    better = [name for name, (before, after) in moved.items() if after < before]
+    return Made(
         f"{', '.join(better)}; COCO 5K R@1 → mAP@R: "
-        + ", ".join(f"{name} {before} → {after}" for name, (before, after) in ranks.items()),
-        "the paper's tables D.2 and D.3",
-        "`analyse benchmarks --scores FILE`",
-        Status.EQUAL,
+        + ", ".join(f"{name} {before} → {after}" for name, (before, after) in moved.items())
     )

@@ -4,12 +4,10 @@ The demo's five small annotators search 60 drawn pictures, a simulated crowd wit
 with reasons, and the product's analyses say what came of it. Nothing is kept.
 """
 
-import json
 from functools import cache
-from io import StringIO
 from typing import Any
 
-from benchmarks.fixtures import fresh_database
+from benchmarks.fixtures import figures_of, fresh_database, printed_by
 
 MACHINES = ("pvse", "vsrn", "pcme", "vilt", "clip")
 PICTURES, IMAGES, CAPTIONS, WORKERS = 150, 30, 40, 25
@@ -27,36 +25,24 @@ def drawn_round() -> dict[str, Any]:
         queries = ("--collection=drawn", "--queries=queries")
         names = f"--annotators={','.join(MACHINES)}"
         asked = (f"--images={IMAGES}", f"--captions={CAPTIONS}", "--seed=0")
-        _run("sample_queries", "queries", "--collection=drawn", *asked)
-        _run("retrieve", "drawn", names, "--queries=queries", "--cascade=pvse", "--cascade-depth=40")
-        _run("pool", "top-5", names, *queries, "--top-k=5")
-        _run("pack", "round", "--pool=top-5", "--reward=1.40", "--ceiling=5000", "--seed=0", "--reasons")
-        _run("publish", "round", "--channel=browser", "--below-floor")
-        _run("simulate", "round", f"--workers={WORKERS}", "--profile=paper", "--truth=truth", "--seed=0")
-        _run("aggregate", "round")
-        _run("release", "v1", *queries, "--rounds=round")
+        printed_by("sample_queries", "queries", "--collection=drawn", *asked)
+        printed_by("retrieve", "drawn", names, "--queries=queries", "--cascade=pvse", "--cascade-depth=40")
+        printed_by("pool", "top-5", names, *queries, "--top-k=5")
+        printed_by("pack", "round", "--pool=top-5", "--reward=1.40", "--ceiling=5000", "--seed=0", "--reasons")
+        printed_by("publish", "round", "--channel=browser", "--below-floor")
+        printed_by("simulate", "round", f"--workers={WORKERS}", "--profile=paper", "--truth=truth", "--seed=0")
+        printed_by("aggregate", "round")
+        printed_by("release", "v1", *queries, "--rounds=round")
         return {
-            "diversity": _analysed("diversity", "drawn", names, "--queries=queries"),
-            "annotators": _analysed("annotators", "round"),
-            "reasons": _analysed("reasons", "round"),
-            "bias": _analysed("bias", "v1", "--metrics=R@1,R-Precision"),
+            "diversity": figures_of("analyse", "diversity", "drawn", names, "--queries=queries"),
+            "annotators": figures_of("analyse", "annotators", "round"),
+            "reasons": figures_of("analyse", "reasons", "round"),
+            "bias": figures_of("analyse", "bias", "v1", "--metrics=R@1,R-Precision"),
             "top 5": _top_five(names),
             "pairs": _proposed(),
             "wrong": _wrong(),
             "question": _question(),
         }
-
-
-def _run(*arguments: str) -> str:
-    from django.core.management import call_command
-
-    printed = StringIO()
-    call_command(*arguments, verbosity=0, stdout=printed, stderr=StringIO())
-    return printed.getvalue()
-
-
-def _analysed(*arguments: str) -> Any:
-    return json.loads(_run("analyse", *arguments, "--json"))
 
 
 def _top_five(names: str) -> dict[str, int]:

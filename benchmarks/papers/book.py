@@ -1,53 +1,93 @@
-"""The parts of the papers' book: chapters, and their items."""
+"""The papers' book: ``page.txt`` has a row for every numbered table and figure, functions compute what fills its slots.
 
-from collections.abc import Callable
+The function of the row "table A.1" is ``table_a1`` in a module of the chapter. It takes the folder of public files.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+import numpy as np
+
+SLOT = "{}"
+STATUSES = ("equal", "differs", "drawn data", "input not public")
 
 
-class Status(StrEnum):
-    """How our figures compare with those that a paper prints."""
+class Made(NamedTuple):
+    """What a function computes: the figures next to the paper's, and the table in Markdown that it adds to them."""
 
-    EQUAL = "equal"
-    DIFFERS = "differs"
-    DRAWN = "drawn data"
-    CLOSED = "input not public"
-
-
-@dataclass(frozen=True)
-class Item:
-    """A numbered table or figure of a paper.
-
-    ``number`` is as printed ("table 3", "figure A.1"), ``paper`` and ``ours`` hold the figures to compare, ``source``
-    the input of ours, ``command`` what a user of Counterpart runs for such a table. Every status but EQUAL needs the
-    reason, ``because``. ``details`` is the whole table in Markdown, where its input is public.
-    """
-
-    number: str
-    subject: str
-    paper: str
     ours: str
-    source: str
-    command: str
-    status: Status
-    because: str = ""
     details: str = ""
 
-    def __post_init__(self) -> None:
-        if (self.status is Status.EQUAL) == bool(self.because):
-            raise ValueError(f"{self.number}: give a reason unless the figures are equal.")
-        if not self.command:
-            raise ValueError(f"{self.number}: name the command that makes it.")
-
 
 @dataclass(frozen=True)
-class Chapter:
-    """A paper and its items in printed order; an item that must be computed is a function of the data folder."""
+class Row:
+    """A line of the page: |table A.1: subject|paper|ours|command|input|status|. Raises ValueError for a line without a
+    command, or with an unknown status."""
 
-    name: str
-    title: str
-    items: tuple[Item | Callable[[Path], Item], ...]
+    line: str
 
-    def computed(self, data: Path) -> list[Item]:
-        return [item if isinstance(item, Item) else item(data) for item in self.items]
+    def __post_init__(self) -> None:
+        if not self.cells[3]:
+            raise ValueError(f"{self.number}: name the command that makes it.")
+        if self.status not in STATUSES:
+            raise ValueError(f"{self.number}: unknown status {self.status}; choose from {', '.join(STATUSES)}.")
+
+    @property
+    def cells(self) -> list[str]:
+        return self.line.strip("|").split("|")
+
+    @property
+    def number(self) -> str:
+        return self.cells[0].partition(":")[0]
+
+    @property
+    def status(self) -> str:
+        return self.cells[-1].partition(":")[0]
+
+    @property
+    def function(self) -> str:
+        return self.number.lower().replace(".", "").replace(" ", "_")
+
+
+def rows_of(chapter: str) -> list[Row]:
+    lines = [line for line in chapter.splitlines() if line.startswith("|")]
+    return [Row(line) for line in lines[2:]]
+
+
+def computed(chapter: str, modules: Sequence[ModuleType], data: Path) -> str:
+    """Return a chapter of the page with its slots filled, and below it the details of its rows."""
+    found = {name: value for module in modules for name, value in vars(module).items()}
+    details = []
+    for row in rows_of(chapter):
+        if SLOT in row.line:
+            made = found[row.function](data)
+            chapter = chapter.replace(row.line, row.line.replace(SLOT, made.ours))
+            if made.details:
+                details.append(f"### {row.cells[0][0].upper()}{row.cells[0][1:]}\n\n{made.details.strip()}\n")
+    return "\n".join([chapter.rstrip() + "\n", *details])
+
+
+def summary(chapters: Iterable[str]) -> str:
+    """Return how many rows there are of each status."""
+    counts = Counter(row.status for chapter in chapters for row in rows_of(chapter))
+    return f"{counts.total()} rows. {'; '.join(f'{status}: {counts[status]}' for status in STATUSES)}."
+
+
+def markdown(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table in Markdown; numbers that are not whole have two places, or one from 1 on, as in Hodosh et al."""
+    lines = [heads, ["---"] * len(heads), *([_cell(one) for one in row] for row in rows)]
+    return "\n".join(f"|{'|'.join(line)}|" for line in lines)
+
+
+def _cell(value: object) -> str:
+    if not isinstance(value, float | np.floating):
+        return str(value)
+    return "–" if np.isnan(value) else f"{value:.2f}" if abs(value) < 1 else f"{value:.1f}"
+
+
+def numbers(values: Iterable[float], places: int = 1, between: str = ", ") -> str:
+    return between.join(f"{value:.{places}f}" for value in values)

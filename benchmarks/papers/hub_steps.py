@@ -3,14 +3,15 @@
 An image is the words of its other captions (the annotator ``overlap``), so that public text alone gives real scores.
 """
 
-import gzip
-import json
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.papers.book import markdown
+from benchmarks.papers.public_files import coco_captions
 from counterpart_annotators.kinds.overlap import OverlapScores
 from counterpart_topk.hubness import Matrix, Transposed, k_occurrence, relaxed_greedy_matching, skewness
 from counterpart_topk.hubness.reranking import parse_steps, rerank
@@ -20,14 +21,12 @@ FOLD, EACH = 1000, 5  # images, and their captions
 TUNED_ON, MEASURED = 0, (1, 2)  # folds
 RELAXATIONS = (1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 STEPS = {"NNS": "", "IS": "is", "CSLS": "csls", "RGM": "rgm", "IS+RGM": "is,rgm", "CSLS+RGM": "csls,rgm"}
-SOURCE = "public: captions of COCO's test split, folds of 1,000 images"
 
 
 @cache
 def scores(data: Path, fold: int) -> Matrix:
     """Return the scores (1000, 5000) of a fold's images and captions, in the order of the Karpathy split."""
-    with gzip.open(data / "coco_test_captions.jsonl.gz", "rt", encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines][fold * FOLD * EACH : (fold + 1) * FOLD * EACH]
+    rows = coco_captions(data)[fold * FOLD * EACH : (fold + 1) * FOLD * EACH]
     own = np.repeat(np.arange(FOLD), EACH)
     overlap = OverlapScores([row["text"] for row in rows], own.tolist(), FOLD)
     return Matrix(overlap.block(np.arange(FOLD), np.arange(FOLD * EACH)))
@@ -65,10 +64,15 @@ def occurrences(data: Path) -> dict[str, NDArray[np.int64]]:
     return {**counts, "RGM, matches": np.bincount(matched[:, 1], minlength=FOLD)}
 
 
-def tail(counts: NDArray[np.int64], levels: tuple[int, ...]) -> str:
-    """Return the cells of a distribution: how many items occur at least so often, the largest count, the skewness."""
-    at_least = "|".join(str(int((counts >= level).sum())) for level in levels)
-    return f"{at_least}|{int(counts.max())}|{skewness(counts):.2f}"
+def tails(counts: Mapping[str, NDArray[np.int64]], levels: tuple[int, ...]) -> str:
+    """Return a table of distributions: how many items occur at least so often, the largest count, the skewness."""
+    return markdown(
+        ["", *(f"≥ {level}" for level in levels), "largest", "skewness"],
+        (
+            [name, *(int((one >= level).sum()) for level in levels), int(one.max()), f"{skewness(one):.2f}"]
+            for name, one in counts.items()
+        ),
+    )
 
 
 def worked_case() -> tuple[str, str]:

@@ -82,17 +82,5 @@ def _pool_first(captions: list[str], number: int) -> list[str]:
     return [captions[number], *captions[:number], *captions[number + 1 :]]
 
 
-def markdown(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Return a table in Markdown; numbers that are not whole have two places, or one from 1 on, as the paper's."""
-    lines = [heads, ["---"] * len(heads), *([_cell(one) for one in row] for row in rows)]
-    return "\n".join(f"|{'|'.join(line)}|" for line in lines)
-
-
-def _cell(value: object) -> str:
-    if not isinstance(value, float | np.floating):
-        return str(value)
-    return "–" if np.isnan(value) else f"{value:.2f}" if abs(value) < 1 else f"{value:.1f}"
-
-
 def _lines(path: Path) -> Sequence[str]:
     return gzip.decompress(path.read_bytes()).decode().splitlines()

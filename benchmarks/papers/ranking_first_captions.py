@@ -6,21 +6,15 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.papers.book import Item, Status
-from benchmarks.papers.ranking_data import Floats, markdown, read_flickr8k
-from benchmarks.papers.ranking_systems import MAIN, SOURCE, TRAINING, compared, similarity_parts, texts
+from benchmarks.papers.book import Made, markdown
+from benchmarks.papers.ranking_data import Floats, read_flickr8k
+from benchmarks.papers.ranking_systems import MAIN, TRAINING, compared, similarity_parts, texts
 from counterpart_annotators.classical.word_similarities import most_alike
 from counterpart_annotators.words import bleu_1, content_words, rouge_1, stem_of, words_of
 from counterpart_statistics.judged.overlap_rows import THIRDS
 from counterpart_statistics.significance import Compared, compared_means, cumulative_shares, stars
 
 BLOCK = 50  # images whose judged captions are compared at a time
-COMMAND = "`analyse agreement ROUND --firsts-against ANNOTATOR`"
-BECAUSE = (
-    "which system returned a judged caption is not public; each of ours chooses, by its text kernel and the image's "
-    "other captions, among the captions that experts judged for an image (5.8), its own left out; ∗, ∗∗, ∗∗∗: p ≤ 0.1, "
-    "0.05, 0.01 against Tri5Sem"
-)
 
 
 @cache
@@ -46,7 +40,7 @@ def _first_of_each(images: np.ndarray, scores: Floats) -> np.ndarray:
     return order[np.unique(images[order], return_index=True)[1]]
 
 
-def table_1(data: Path) -> Item:
+def table_1(data: Path) -> Made:
     firsts = first_captions(data)
     means = read_flickr8k(data).means
     found = cumulative_shares([means[places] for places in firsts.values()], THIRDS, against=len(firsts) - 1)
@@ -54,25 +48,18 @@ def table_1(data: Path) -> Item:
         [name, *(_starred(100 * found.figures[row, t], found.pvalues[row, t]) for t in range(len(THIRDS)))]
         for row, name in enumerate(firsts)
     ]
-    return Item(
-        "table 1",
-        "share of first captions with at least a score, McNemar against Tri5Sem",
-        "4.0: Tri5Sem 11.0, BoW5 9.7, TagRank 9.6, random 0.5; ≥ 2.67: Tri5Sem 28.1, random 1.5",
+    return Made(
         "; ".join(
             f"{name} {100 * found.figures[row, 0]:.1f}, {100 * found.figures[row, 4]:.1f}"
             for row, name in enumerate(firsts)
             if name in ("Random", "BoW5", "TagRank", "Tri5Sem")
         )
         + " (4.0, ≥ 2.67)",
-        SOURCE,
-        COMMAND,
-        Status.CLOSED,
-        BECAUSE,
         markdown(["", "4.0", "≥ 3.67", "≥ 3.33", "≥ 3.0", "≥ 2.67", "≥ 2.33", "≥ 2.0"], rows),
     )
 
 
-def table_2(data: Path) -> Item:
+def table_2(data: Path) -> Made:
     found = read_flickr8k(data)
     firsts = first_captions(data)
     plain, stems = cache(words_of), cache(content_words)
@@ -89,24 +76,14 @@ def table_2(data: Path) -> Item:
         [name, *(_starred(one.figures[row], one.pvalues[row], 2) for one in tested.values())]
         for row, name in enumerate(firsts)
     ]
-    return Item(
-        "table 2",
-        "mean score of experts, BLEU and ROUGE of first captions, Fisher's randomisation",
-        "experts: Tri5Sem 2.08, better than all others by experts and ROUGE, not by BLEU",
-        "; ".join(" ".join(str(cell) for cell in row[:2]) for row in rows),
-        SOURCE,
-        COMMAND,
-        Status.CLOSED,
-        BECAUSE,
-        markdown(["", *tested], rows),
-    )
+    return Made("; ".join(" ".join(str(cell) for cell in row[:2]) for row in rows), markdown(["", *tested], rows))
 
 
 def _starred(value: float, pvalue: float, places: int = 1) -> str:
     return f"{value:.{places}f}{stars(pvalue).replace('*', '∗')}"
 
 
-def figure_3(data: Path) -> Item:
+def figure_3(data: Path) -> Made:
     words, parts = similarity_parts(data)
     spelt = _spellings(data)
     titles = {"align": "alignment", "caption": "company in captions", "image": "company in images"}
@@ -120,16 +97,8 @@ def figure_3(data: Path) -> Item:
         for name, title in titles.items()
     ]
     found = {(row[0], row[1]): row[2] for row in rows}
-    return Item(
-        "figure 3",
-        "the five words most similar to rider and to swim",
-        "rider: distributional motorcycle; swim: distributional pool, alignment paddle, Lin sport, activity, football",
+    return Made(
         f"rider by alignment: {found['rider', 'alignment']}; swim by company: {found['swim', 'company in captions']}",
-        f"public: the captions of {TRAINING:,} images of Flickr8k",
-        "library: `word_similarities.most_alike(similarity, words, word)`; Lin's is `taxonomic`",
-        Status.DIFFERS,
-        "stems for lemmas, word endings for a tagger, other 6,000 images; the British National Corpus and WordNet are "
-        "not among the public files, and the text at hand has lost the other words",
         markdown(["word", "similarity", "five most alike"], rows),
     )
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 from django.contrib.auth.models import User
 
-from benchmarks.eccv_caption import MEANINGLESS, SEMANTICALLY_WRONG, query_files
+from benchmarks.papers.public_files import MEANINGLESS, SEMANTICALLY_WRONG, query_files
 from corpus.imports import import_collection
 from corpus.matches import import_matches
 from corpus.models import Collection
