@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
@@ -198,26 +198,28 @@ class SeatLostError(CounterpartError):
     """The assignment was submitted or returned, or it expired and its seat was given to another worker."""
 
 
-def drafts_of(assignment: Assignment) -> QuerySet[Draft]:
+def drafts_of(assignment: Assignment) -> list[Draft]:
     """Return the assignment's drafts, oldest first; until it is submitted, those of the worker's other unsubmitted
     assignments to the HIT are among them."""
-    drafts = _unsubmitted_drafts(assignment.pk, assignment.worker_id, assignment.hit_id)
-    return drafts.filter(assignment=assignment) if assignment.receipt else drafts
+    drafts = _drafts(assignment.pk, assignment.worker_id, assignment.hit_id)
+    return [one for one in drafts if one.assignment_id == assignment.pk] if assignment.receipt else drafts
 
 
-def _unsubmitted_drafts(assignment: int, worker: int, hit: int) -> QuerySet[Draft]:
+@FixedQuery
+def _drafts(assignment: int, worker: int, hit: int) -> QuerySet[Draft]:
     own = Q(assignment=assignment) | Q(assignment__receipt="")
     return Draft.objects.filter(own, assignment__worker=worker, item__hit=hit).order_by("saved_at", "pk")
 
 
-_drafts = FixedQuery(_unsubmitted_drafts)
+def delete_drafts(assignment: Assignment, items: Collection[int]) -> None:
+    """Delete those of the assignment's drafts that are of these items (by key)."""
+    if found := [draft.pk for draft in drafts_of(assignment) if draft.item_id in items]:
+        Draft.objects.filter(pk__in=found).delete()
 
 
 def drafted_answers(assignment: Assignment) -> dict[int, Answer]:
     """Return the latest draft of each item, by item; without the seconds of an earlier turn at the HIT, as they are not
     among those of this one."""
-    names = assignment.pk, assignment.worker_id, assignment.hit_id
-    drafts = drafts_of(assignment) if assignment.receipt else _drafts(*names)
     return {
         draft.item_id: Answer(
             draft.item_id,
@@ -228,7 +230,7 @@ def drafted_answers(assignment: Assignment) -> dict[int, Answer]:
             draft.seconds if draft.assignment_id == assignment.pk else None,
             draft.text,
         )
-        for draft in drafts
+        for draft in drafts_of(assignment)
     }
 
 
@@ -266,7 +268,7 @@ def save_drafts(
         if kept:
             put_drafts(assignment, [*kept.values()])
         if gone := [item for item, at in undone.items() if (times.get(item) or at) <= at]:
-            drafts_of(assignment).filter(item__in=gone).delete()
+            delete_drafts(assignment, gone)
     return refused
 
 

@@ -1,6 +1,7 @@
 """Submissions: a whole answer set becomes judgments and a receipt, once, whichever channel it came by."""
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -17,7 +18,7 @@ from annotation.work.answers import (
     Answer,
     SeatLostError,
     check_answer_set,
-    drafts_of,
+    delete_drafts,
     places_among,
     put_drafts,
 )
@@ -123,11 +124,11 @@ def store_answers(
     Returns the receipt; None if the assignment could not be submitted any more. Drafts of items that are not answered
     stay.
     """
-    drafts = drafts_of(assignment).filter(item__in=[answer.item_id for answer in answers])
+    unsubmitted = copy(assignment)  # which has the drafts of the worker's other turns at the HIT
     code = mark_submitted(assignment, active_seconds=active_seconds, at=at)
     if code is None:
         return None
-    drafts.delete()
+    delete_drafts(unsubmitted, {answer.item_id for answer in answers})
     again = [one for one in answers if items[one.item_id].repeat_of_id is not None]
     answers = [one for one in answers if items[one.item_id].repeat_of_id is None]
     if again:
