@@ -8,8 +8,13 @@ import numpy as np
 import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
+from torch.testing import assert_close
 
 FOLDER = Path("fixtures") / "annotators"
+
+
+def near(found: Tensor, expected: Tensor) -> None:
+    assert_close(found, expected, atol=1e-5, rtol=0)
 
 
 def numbers(shared: Path, name: str) -> dict[str, Tensor]:

@@ -4,9 +4,8 @@ import json
 
 import pytest
 import torch
-from torch.testing import assert_close
 
-from authors import FOLDER, fill_procedurally, numbers, pictures, shapes, weights
+from authors import FOLDER, fill_procedurally, near, numbers, pictures, shapes, weights
 from counterpart_annotators.kinds.pvse.network import PVSE, ImageEncoder, TextEncoder
 from counterpart_annotators.nn.layers import Reading
 from counterpart_annotators.nn.network_options import TRUNKS
@@ -23,10 +22,6 @@ def make_pvse(trunk, channels: int, heads: int, *, embed=64, words=50, word=32, 
 
 def make_published_size(heads: int, trunk: torch.nn.Module) -> PVSE:
     return make_pvse(trunk, TRUNKS["resnet152"].channels, heads, embed=1024, words=60, word=300)
-
-
-def near(found: torch.Tensor, expected: torch.Tensor) -> None:
-    assert_close(found, expected, atol=1e-5, rtol=0)
 
 
 @pytest.mark.shared

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from authors import key_lists, numbers, shapes, weights
+from authors import key_lists, near, numbers, shapes, weights
 from counterpart_annotators.kinds.vse.network import VSE, ImageEncoder, order_scores
 from counterpart_annotators.nn.layers import Sentences
 from counterpart_annotators.nn.network_options import TRUNKS
@@ -25,10 +25,6 @@ def make_published_size(trunk: str, words: int) -> VSE:
     if trunk == "vgg19":
         return make_vse(VGG19(), VGG19.channels, embed=1024, words=words, word=300)
     return make_vse(ResNet(TRUNKS[trunk]), TRUNKS[trunk].channels, embed=1024, words=words, word=300)
-
-
-def near(found: torch.Tensor, expected: torch.Tensor) -> None:
-    assert_close(found, expected, atol=1e-5, rtol=0)
 
 
 @pytest.mark.shared

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from authors import fill_procedurally, key_lists, numbers, shapes, weights
+from authors import fill_procedurally, key_lists, near, numbers, shapes, weights
 from counterpart_annotators.kinds.vsrn.network import VSRN, RegionGraph, RegionReader, over_regions
 from counterpart_annotators.nn.layers import Sentences
 from counterpart_annotators.nn.network_options import TRUNKS
@@ -29,10 +29,6 @@ def published(request, shared):
     network.txt_enc.load_state_dict(weights(shared, f"{name}.weights", "1/"))
     with torch.inference_mode():
         yield network, numbers(shared, f"{name}.io")
-
-
-def near(found: torch.Tensor, expected: torch.Tensor) -> None:
-    assert_close(found, expected, atol=1e-5, rtol=0)
 
 
 @pytest.mark.shared
