@@ -1,11 +1,12 @@
 """Drawn crowds: labels of workers whose errors are known."""
 
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
 
-from counterpart_statistics.aggregation import ControlAnswers
+from counterpart_statistics.aggregation import ControlAnswers, certainty_of
 from counterpart_statistics.aggregation.sorted_votes import read_votes
 from counterpart_statistics.aggregation.votes import Votes
 
@@ -111,3 +112,14 @@ def draw_round(
     own = np.arange(2 * len(worker))  # each control is another pair
     answers = ControlAnswers(np.array(worker), counted, own, own // 2, own % 2, np.array(right).ravel().astype(int))
     return Round(labels, answers, truth)
+
+
+@cache
+def drawn(seed: int = 0, **design) -> Round:
+    return draw_round(seed, **design)
+
+
+@cache
+def certainty(seed: int = 0, **design):
+    round = drawn(seed, **design)
+    return certainty_of(round.votes, round.answers)
