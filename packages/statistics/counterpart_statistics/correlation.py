@@ -8,6 +8,8 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
+from counterpart_statistics.significance import paired
+
 Values = NDArray[np.float64]
 
 
@@ -25,7 +27,7 @@ def tau_b(a: ArrayLike, b: ArrayLike) -> float:
     >>> round(tau_b([1, 2, 3, 4], [1, 2, 4, 3]), 4)
     0.6667
     """
-    first, second = _paired(a, b)
+    first, second = paired(a, b)
     return float(scipy.stats.kendalltau(first, second).statistic) if _varied(first, second) else float("nan")
 
 
@@ -35,7 +37,7 @@ def spearman(a: ArrayLike, b: ArrayLike) -> float:
     >>> round(spearman([1, 2, 3, 4], [1, 2, 4, 3]), 4)
     0.8
     """
-    first, second = _paired(a, b)
+    first, second = paired(a, b)
     if not _varied(first, second):
         return float("nan")
     return float(np.corrcoef(scipy.stats.rankdata(first), scipy.stats.rankdata(second))[0, 1])
@@ -94,15 +96,6 @@ def multiplicity(uncertainty: ArrayLike, positives: ArrayLike) -> Multiplicity:
     means = np.bincount(places, weights=np.asarray(uncertainty)) / items
     levels = [Level(int(n), int(k), float(mean)) for n, k, mean in zip(counts, items, means, strict=True)]
     return Multiplicity(levels, float(scipy.stats.kendalltau(uncertainty, positives).statistic))
-
-
-def _paired(a: ArrayLike, b: ArrayLike) -> tuple[Values, Values]:
-    first = np.asarray(a, float)
-    second = np.asarray(b, float)
-    if first.ndim != 1 or first.shape != second.shape:
-        raise ValueError(f"Scores must be two lists of equal length, not {first.shape} and {second.shape}.")
-    kept = ~(np.isnan(first) | np.isnan(second))
-    return first[kept], second[kept]
 
 
 def _varied(first: Values, second: Values) -> bool:

@@ -95,7 +95,7 @@ def mcnemar(a: ArrayLike, b: ArrayLike, *, exact: bool | None = None) -> Signifi
     >>> mcnemar([1, 1, 1, 1, 0], [0, 0, 0, 1, 1])
     Significance(statistic=1.0, pvalue=0.625)
     """
-    first, second = _paired(a, b)
+    first, second = paired(a, b)
     if not (np.isin(first, (0, 1)).all() and np.isin(second, (0, 1)).all()):
         raise ValueError("McNemar's test compares outcomes that are 0 or 1.")
     only_a = int((first > second).sum())
@@ -131,7 +131,7 @@ def fisher_randomisation(a: ArrayLike, b: ArrayLike, samples: int = 100_000, see
     """
     if samples < 1:
         raise ValueError(f"Invalid number of samples {samples}: use at least 1.")
-    first, second = _paired(a, b)
+    first, second = paired(a, b)
     differences = first - second
     found = abs(differences.sum())
     statistic = float(differences.mean()) if differences.size else float("nan")
@@ -174,6 +174,16 @@ def randomisation_pvalues(differences: ArrayLike, *, samples: int = 10_000, seed
     return (1 + extreme) / (1 + samples)
 
 
+def paired(a: ArrayLike, b: ArrayLike) -> tuple[Values, Values]:
+    """Return both (n,) without the places that are NaN in either. Raises ValueError for other shapes."""
+    first = np.asarray(a, float)
+    second = np.asarray(b, float)
+    if first.ndim != 1 or first.shape != second.shape:
+        raise ValueError(f"Paired values must be two lists of equal length, not {first.shape} and {second.shape}.")
+    kept = ~(np.isnan(first) | np.isnan(second))
+    return first[kept], second[kept]
+
+
 def _systems(scores: ArrayLike) -> Values:
     found = np.asarray(scores, float)
     if found.ndim != 2:
@@ -186,13 +196,3 @@ def _means(values: Values, axis: int) -> Values:
     known = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
         return np.asarray(np.where(known, values, 0).sum(axis) / known.sum(axis))
-
-
-def _paired(a: ArrayLike, b: ArrayLike) -> tuple[Values, Values]:
-    """Return both without the queries that are NaN in either."""
-    first = np.asarray(a, float)
-    second = np.asarray(b, float)
-    if first.ndim != 1 or first.shape != second.shape:
-        raise ValueError(f"Paired values must be two lists of equal length, not {first.shape} and {second.shape}.")
-    kept = ~(np.isnan(first) | np.isnan(second))
-    return first[kept], second[kept]

@@ -41,7 +41,7 @@ N_DIMENSIONS = 46
 DEPTHS = (1, 5, 10)
 SIDES = ("image", "text")
 
-__all__ = ["CorrelatedSpace", "FusedSpaces", "adopt", "architecture", "open_annotator", "opened", "train"]
+__all__ = ["CorrelatedSpace", "FusedSpaces", "adopt", "architecture", "open_annotator", "train"]
 
 
 class Spaces:
@@ -60,16 +60,18 @@ class Spaces:
         """The number of trained regularisations."""
         return len(self._arrays["image_directions"])
 
-    def image_features(self, images: Sequence[PlainImage]) -> NDArray[np.float64]:
-        """Return the rows of the image kernel's factor, (N, r). Raises CounterpartError for unreadable pictures."""
-        similarity = intersections(self._pictures.read(images), self._arrays["pivot_signatures"]).astype(np.float64)
-        return features_of(similarity**self._power, self._arrays["image_triangle"])
+    def features(self, side: str, items: Sequence[PlainImage | PlainCaption]) -> NDArray[np.float64]:
+        """Return the rows of the factor of a side's kernel, ``image`` or ``text``, (N, r).
 
-    def caption_features(self, captions: Sequence[PlainCaption]) -> NDArray[np.float64]:
-        """Return the rows of the text kernel's factor, (M, s)."""
-        documents = self._text.documents([caption.text] for caption in captions)
-        kernel = self._text.kernel
-        return features_of(kernel.compare(kernel.read(documents), self._pivots), self._arrays["text_triangle"])
+        Raises CounterpartError for unreadable pictures.
+        """
+        if side == "image":
+            read = self._pictures.read(cast(Sequence[PlainImage], items))
+            similarity = intersections(read, self._arrays["pivot_signatures"]).astype(np.float64) ** self._power
+        else:
+            documents = self._text.documents([caption.text] for caption in cast(Sequence[PlainCaption], items))
+            similarity = self._text.kernel.compare(self._text.kernel.read(documents), self._pivots)
+        return features_of(similarity, self._arrays[f"{side}_triangle"])
 
     def projection(self, side: str, regularisation: int, dim: int) -> Projection:
         """Return the projection of a side, ``image`` or ``text``, for the regularisation of that number."""
@@ -87,11 +89,11 @@ class CorrelatedSpace(EmbeddingAnnotator):
     def encode_images(self, images: Sequence[PlainImage]) -> Embeddings:
         """Return (N, dim), or fewer columns if the kernels have fewer. Raises CounterpartError for unreadable
         pictures."""
-        return self._spaces.projection("image", 0, self._dim).of(self._spaces.image_features(images))
+        return self._spaces.projection("image", 0, self._dim).of(self._spaces.features("image", images))
 
     def encode_captions(self, captions: Sequence[PlainCaption]) -> Embeddings:
         """Return (M, dim), as wide as the images'."""
-        return self._spaces.projection("text", 0, self._dim).of(self._spaces.caption_features(captions))
+        return self._spaces.projection("text", 0, self._dim).of(self._spaces.features("text", captions))
 
 
 class FusedSpaces(ListAnnotator):
@@ -108,18 +110,8 @@ class FusedSpaces(ListAnnotator):
 
         Raises CounterpartError for an image without a readable picture.
         """
-        if direction == TO_CAPTIONS:
-            features = (
-                self._spaces.image_features(cast(Sequence[PlainImage], queries)),
-                self._spaces.caption_features(cast(Sequence[PlainCaption], items)),
-            )
-            sides = SIDES
-        else:
-            features = (
-                self._spaces.caption_features(cast(Sequence[PlainCaption], queries)),
-                self._spaces.image_features(cast(Sequence[PlainImage], items)),
-            )
-            sides = SIDES[::-1]
+        sides = SIDES if direction == TO_CAPTIONS else SIDES[::-1]
+        features = [self._spaces.features(side, one) for side, one in zip(sides, (queries, items), strict=True)]
         embedded = [
             [self._spaces.projection(side, *setting).of(part) for side, part in zip(sides, features, strict=True)]
             for setting in self._arrays[f"chosen_{direction}"].tolist()
@@ -137,12 +129,7 @@ def _merged(settings: list[tuple[Embeddings, Embeddings]]) -> NDArray[np.int64]:
 
 def open_annotator(stored: StoredAnnotator, device: str) -> CorrelatedSpace | FusedSpaces:
     """Load the annotator."""
-    return opened(stored.options, stored.arrays)
-
-
-def opened(settings: Settings, arrays: Arrays) -> CorrelatedSpace | FusedSpaces:
-    """Return the annotator over the arrays of ``train``."""
-    return CorrelatedSpace(settings, arrays) if settings["models"] == 1 else FusedSpaces(settings, arrays)
+    return (CorrelatedSpace if stored.options["models"] == 1 else FusedSpaces)(stored.options, stored.arrays)
 
 
 class Sides(NamedTuple):
@@ -182,7 +169,7 @@ def choose(spaces: Spaces, split: TrainingSet, models: int, most_dimensions: int
     regularisation, then with fewer dimensions. There are up to 46 dimensions from 10 to the most, evenly spaced in
     their logarithms.
     """
-    features = spaces.image_features(split.images), spaces.caption_features(split.captions)
+    features = [spaces.features("image", split.images), spaces.features("text", split.captions)]
     positive = np.zeros((len(split.images), len(split.captions)), dtype=bool)
     positive[split.pairs[:, 0], split.pairs[:, 1]] = True
     settings = list(product(range(spaces.n_regularisations), dimensions(most_dimensions)))
