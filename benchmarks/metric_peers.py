@@ -4,9 +4,9 @@ One process, all in turn, on the same lists of 100 of COCO's 5,000 test images a
 on those of ECCV Caption's queries. Figures that all have: R@1, R@5, R@10, R-Precision, nDCG@10 and MRR. *Ready*: from
 what each program reads fastest, made before: our arrays, ranx's Run and Qrels and the typed lists under them,
 pytrec_eval's and ir_measures' evaluator with dictionaries of scores. *Plain*: from what a user holds: lists of whole
-numbers in dictionaries for ours, dictionaries of scores by text for the others. Medians of processor seconds, one
-thread each; figures must agree to 1e-12. mAP@R, which no peer has, is compared with trec_eval's average precision cut
-at the R of each query.
+numbers in dictionaries for ours, dictionaries of scores by text for the others, whose arrays or evaluator are made
+within the time. Medians of processor seconds, one thread each; figures must agree to 1e-12. mAP@R, which no peer has,
+is compared with trec_eval's average precision cut at the R of each query.
 
 The peers are no requirements: pip install ranx==0.3.21 pytrec-eval-terrier==0.5.11 ir-measures==0.4.3
 """

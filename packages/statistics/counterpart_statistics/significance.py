@@ -179,7 +179,7 @@ def paired(a: ArrayLike, b: ArrayLike) -> tuple[Values, Values]:
     first = np.asarray(a, float)
     second = np.asarray(b, float)
     if first.ndim != 1 or first.shape != second.shape:
-        raise ValueError(f"Paired values must be two lists of equal length, not {first.shape} and {second.shape}.")
+        raise ValueError(f"Scores must be two lists of equal length, not {first.shape} and {second.shape}.")
     kept = ~(np.isnan(first) | np.isnan(second))
     return first[kept], second[kept]
 
