@@ -33,7 +33,7 @@ def close_fails_with(db, monkeypatch):
         def fail(rows: object, name: str) -> None:
             raise error
 
-        monkeypatch.setattr("hits.models.RoundQuerySet.named", fail)
+        monkeypatch.setattr("core.models.NamedQuerySet.named", fail)
         with pytest.raises(CommandError) as refused:
             call_command("close", "round-1", skip_checks=True)
         return str(refused.value)
