@@ -47,12 +47,13 @@ def test_a_missing_file_is_named(tmp_path):
         read_word_vectors(tmp_path / "nowhere.txt", ["cat"], 2)
 
 
-def test_training_starts_from_them(tmp_path):
-    vector = np.arange(16, dtype=np.float32)
+@pytest.mark.parametrize("kind", ["vse", "pvse"])
+def test_training_starts_from_them(kind, tmp_path):
+    vector = np.arange(25, dtype=np.float32)  # the shortest of GloVe's, of an odd length
     path = written(tmp_path, f"red {' '.join(map(str, vector))}\n")
-    how = SMALL | QUICK | {"epochs": 0, "word_vectors": str(path)}
-    arrays = trained_arrays("vse", loss="max", each=1, **how)
-    drawn = trained_arrays("vse", loss="max", each=1, **how | {"word_vectors": ""})
+    how = SMALL | QUICK | {"epochs": 0, "word": 25, "word_vectors": str(path)}
+    arrays = trained_arrays(kind, loss="max", each=1, **how)
+    drawn = trained_arrays(kind, loss="max", each=1, **how | {"word_vectors": ""})
     place = arrays["words"].tolist().index("red")
     table, before = (one["network.txt_enc.embed.weight"] for one in (arrays, drawn))
     assert table[place].tolist() == vector.tolist()

@@ -97,7 +97,7 @@ def sizes(embed: int = 1024) -> Options:
     """Return the options of the lengths of embeddings and of word vectors."""
     return {
         "embed": number(embed, "length of the embeddings, even, 2 to 8192", min_value=2, max_value=8192, step_size=2),
-        "word": number(300, "length of word vectors, even, 2 to 4096", min_value=2, max_value=4096, step_size=2),
+        "word": number(300, "length of word vectors, 2 to 4096", min_value=2, max_value=4096),
     }
 
 
