@@ -70,8 +70,8 @@ def flat_topk(queries: NDArray, items: NDArray, k: int, device: str = "cpu") -> 
     """
     # Imported here as torch is; loading both where one is used would cost each command a second.
     from counterpart_topk import topk_of_products
-    from counterpart_topk.products import Float32Products
-    from counterpart_topk.ranking import Candidates, rank_candidates
+    from counterpart_topk.products import Products
+    from counterpart_topk.ranking import Candidates, empty_ranking, rank_candidates
     from counterpart_topk.sides import fit_together, open_side
 
     asking = open_side(queries, "queries")
@@ -80,11 +80,12 @@ def flat_topk(queries: NDArray, items: NDArray, k: int, device: str = "cpu") -> 
     depth = min(k + SPARE, len(asked), len(asked) if device == "cpu" else LONGEST)
     rows, columns = (side.values.astype(np.float32, copy=False) for side in (asking, asked))
     scores, places = _search(rows, columns, depth, device)
-    candidates = Candidates(np.full(len(asking), depth), places.ravel().astype(np.int32), 0)
-    ranking = rank_candidates(asking, asked, candidates, k)
+    ranking = empty_ranking(len(asking), k)
+    candidates = Candidates(np.full(len(asking), depth), places.ravel())
+    rank_candidates(asking, slice(0, len(asking)), asked, candidates, ranking)
     if depth < len(asked):
         # An item that FAISS left out scores no more than its last one, but for the rounding errors of float32.
-        unsure = ranking.scores[:, -1] <= scores[:, -1] + Float32Products().margins(asking, asked)
+        unsure = ranking.scores[:, -1] <= scores[:, -1] + Products("float32").margins(asking, asked)
         if unsure.any():
             ranking.places[unsure], ranking.scores[unsure] = topk_of_products(queries[unsure], items, k, device=device)
     return ranking.places, ranking.scores

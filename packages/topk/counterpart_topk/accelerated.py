@@ -12,7 +12,7 @@ from torch import Tensor
 
 from counterpart_topk.products import whole_operands, writable
 from counterpart_topk.progress import Progress
-from counterpart_topk.ranking import Candidates, Ranking, empty_ranking, join, rank_candidates
+from counterpart_topk.ranking import Candidates, empty_ranking, rank_candidates
 from counterpart_topk.sides import Side, slices
 from counterpart_topk.sweep import TOO_MANY, Sweep, TooManyCandidatesError
 
@@ -184,6 +184,4 @@ class _Way:
 
     def rank(self, strip: slice, candidates: Candidates) -> None:
         """Join the best of a strip's candidates to the lists of its queries."""
-        queries = self._queries.side.only(np.arange(strip.start, strip.stop))
-        best = rank_candidates(queries, self._items.side, candidates, self._k)
-        join(Ranking(self.found.places[strip], self.found.scores[strip]), best)
+        rank_candidates(self._queries.side, strip, self._items.side, candidates, self.found)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 SMALLEST_BUFFER = 160
 SLACK = 8  # places that must be free in a buffer after thinning
-ROWS = 16  # that a thread scans at a time, with one buffer of flags
 STRIPE = 512  # columns a thread scans at a time: their thresholds stay in its nearest cache; a multiple of 8
 
 Keys = NDArray[np.int16] | NDArray[np.int32]
@@ -25,9 +24,8 @@ class Buffers(NamedTuple):
     ``thresholds`` (n,): the smallest key that may enter. ``entries`` (n, B), the first ``counts`` of a row in use: a
     candidate's key in the upper half, the complement of its place in the lower, so that entries are ordered by falling
     score, then by rising place. Keys are the bits of scores where ``unit`` is 0; otherwise they count units. A true
-    member of the k best may score lower than the k-th best found, by at most ``margins + relative * |score|``. With
-    ``strict`` scores are final and margins zero: of equal scores the first k stay, which are the right ones, since
-    places come in ascending order.
+    member of the k best may score lower than the k-th best found, by at most ``margins + relative * |score|``.
+    ``first_place``: that of the first item of the tile that is scanned.
     """
 
     thresholds: Keys
@@ -37,19 +35,23 @@ class Buffers(NamedTuple):
     overflowed: NDArray[np.bool_]
     relative: float
     unit: float
-    strict: bool
     k: int
+    first_place: int = 0
+
+    def of_tile(self, queries: slice, first_place: int) -> "Buffers":
+        """Return the buffers of some queries, for a tile whose items begin at a place."""
+        return self._replace(
+            thresholds=self.thresholds[queries],
+            counts=self.counts[queries],
+            entries=self.entries[queries],
+            margins=self.margins[queries],
+            overflowed=self.overflowed[queries],
+            first_place=first_place,
+        )
 
 
 def open_buffers(
-    margins: NDArray[np.float64],
-    entries: NDArray[np.int64],
-    k: int,
-    key_type: type,
-    *,
-    relative: float,
-    unit: float,
-    strict: bool,
+    margins: NDArray[np.float64], entries: NDArray[np.int64], k: int, key_type: type, *, relative: float, unit: float
 ) -> Buffers:
     """Return empty buffers, one a margin, in the memory of ``entries`` (at least n, B)."""
     n = len(margins)
@@ -61,7 +63,6 @@ def open_buffers(
         overflowed=np.zeros(n, np.bool_),
         relative=relative,
         unit=unit,
-        strict=strict,
         k=k,
     )
 
@@ -71,72 +72,77 @@ def buffer_size(k: int) -> int:
     return max(SMALLEST_BUFFER, 4 * k)
 
 
+@njit(parallel=True, cache=True, nogil=True)
+def scan_tile(tile, rows, columns, parts):
+    """Collect the candidates of all rows and columns of a tile of score bits (R, C), cut into parts both ways.
+
+    In a turn no two threads share a row or a column.
+    """
+    _start_tile(tile, rows, columns)
+    tall = (tile.shape[0] + parts - 1) // parts
+    wide = (tile.shape[1] + parts - 1) // parts
+    for turn in range(parts):
+        for part in prange(parts):
+            top = np.int64(part) * tall
+            left = (np.int64(part) + turn) % parts * wide
+            right = min(left + wide, tile.shape[1])
+            scan_block(tile[top : top + tall], left, right, top, left, rows, columns)
+
+
+@njit(parallel=True, cache=True, nogil=True)
+def _start_tile(tile, rows, columns):
+    """Set the first thresholds of new queries from all of a tile: the more items, the fewer candidates."""
+    new = np.iinfo(tile.dtype).min
+    if rows.thresholds[0] == new:
+        for row in prange(tile.shape[0]):
+            start_rows(tile[row : row + 1], 0, tile.shape[1], np.int64(row), rows)
+    if columns.thresholds[0] == new:
+        for stripe in prange((tile.shape[1] + STRIPE - 1) // STRIPE):
+            left = np.int64(stripe) * STRIPE
+            start_columns(tile, left, min(left + STRIPE, tile.shape[1]), left, columns)
+
+
 @njit(cache=True, nogil=True)
-def _make_keys(bits):
-    """Turn the bits of scores into keys, in place: those of negative scores are flipped, except the sign."""
+def scan_block(bits, left, right, first_row, first_column, rows, columns):
+    """As ``scan_tile``, in one thread, of the columns ``left`` to ``right`` of a block that begins in a tile there."""
+    flags = np.zeros(STRIPE, np.bool_)
+    hits = np.empty(STRIPE + 1, np.int64)
+    for start in range(left, right, STRIPE):
+        stop = min(start + STRIPE, right)
+        column = first_column + start - left
+        _scan_stripe(bits, start, stop, first_row, column, rows, columns, flags, hits)
+
+
+@njit(cache=True, nogil=True)
+def _scan_stripe(bits, start, stop, first_row, column, rows, columns, flags, hits):
+    """As ``scan_block``, of at most STRIPE columns."""
     kind = bits.dtype.type
-    shift = kind(8 * bits.itemsize - 1)
-    mask = kind(np.iinfo(bits.dtype).max)
-    for c in range(len(bits)):
-        bits[c] = kind(bits[c] ^ kind(kind(bits[c] >> shift) & mask))
-
-
-@njit(parallel=True, cache=True, nogil=True)
-def scan_rows(tile, at, first_column, rows):
-    """Turn a tile of score bits (R, C) into keys, and collect the candidates of queries ``at`` to ``at + R``.
-
-    Columns are the places from ``first_column`` on.
-    """
-    for strip in prange((tile.shape[0] + ROWS - 1) // ROWS):
-        part = tile[strip * ROWS : min(strip * ROWS + ROWS, tile.shape[0])]
-        for r in range(len(part)):
-            _make_keys(part[r])
-        scan_block_rows(part, tile.shape[1], at + strip * ROWS, first_column, rows)
-
-
-@njit(parallel=True, cache=True, nogil=True)
-def scan_columns(tile, at, first_row, columns):
-    """Collect from a tile of keys (R, C) the candidates of queries ``at`` to ``at + C``.
-
-    Rows are the places from ``first_row`` on.
-    """
-    for stripe in prange((tile.shape[1] + STRIPE - 1) // STRIPE):
-        first = stripe * STRIPE
-        scan_block_columns(tile, first, min(first + STRIPE, tile.shape[1]), at + first, first_row, columns)
-
-
-@njit(cache=True, nogil=True)
-def scan_block_rows(keys, width, at, first_column, rows):
-    """As ``scan_rows`` of keys, in one thread, and only of the first columns."""
-    flags = np.zeros(STRIPE, np.bool_)
-    hits = np.empty(STRIPE + 1, np.int64)
-    for r in range(len(keys)):
-        if rows.thresholds[at + r] == np.iinfo(keys.dtype).min:
-            _start_row(keys[r, :width], at + r, rows)
-        _scan_row(keys[r, :width], at + r, first_column, rows, flags, hits)
-
-
-@njit(cache=True, nogil=True)
-def scan_block_columns(keys, first, stop, at, first_row, columns):
-    """As ``scan_columns``, in one thread, and of at most STRIPE columns, which are queries from ``at`` on."""
-    if columns.thresholds[at] == np.iinfo(keys.dtype).min:
-        _start_stripe(keys[:, first:stop], at, columns)
-    thresholds = columns.thresholds[at : at + stop - first]
-    counts = columns.counts[at : at + stop - first]
-    entries = columns.entries[at : at + stop - first]
-    size = columns.entries.shape[1]
-    flags = np.zeros(STRIPE, np.bool_)
-    hits = np.empty(STRIPE + 1, np.int64)
-    for r in range(len(keys)):
-        row = keys[r, first:stop]
-        for c in range(len(row)):
-            flags[c] = row[c] >= thresholds[c]
-        for number in range(_set_flags(flags, len(row), hits)):
+    flip = _flip(rows, kind)
+    width = stop - start
+    thresholds = columns.thresholds[column : column + width]
+    for r in range(len(bits)):
+        row = bits[r, start:stop]
+        threshold = rows.thresholds[first_row + r]
+        for c in range(width):
+            flags[c] = _key(row[c], flip, kind) >= min(threshold, thresholds[c])
+        for number in range(_set_flags(flags, width, hits)):
             c = hits[number]
-            if counts[c] == size:
-                _make_room(at + c, columns)
-            entries[c, counts[c]] = _entry(row[c], first_row + r)
-            counts[c] += 1
+            key = _key(row[c], flip, kind)
+            if key >= rows.thresholds[first_row + r]:
+                _enter(key, rows.first_place + column + c, first_row + r, rows)
+            if key >= thresholds[c]:
+                _enter(key, columns.first_place + first_row + r, column + c, columns)
+
+
+@njit(inline="always")
+def _flip(buffers, kind):
+    """Return the bits of a negative score to be flipped for its key: all but the sign where keys are bits of floats."""
+    return kind(0) if buffers.unit else kind(np.iinfo(buffers.thresholds.dtype).max)
+
+
+@njit(inline="always")
+def _key(bits, flip, kind):
+    return kind(bits ^ flip) if bits < 0 else bits
 
 
 @njit(cache=True, nogil=True)
@@ -144,28 +150,35 @@ def seed(buffers, kth_scores):
     """Set thresholds from the k-th best final scores (n,) of earlier strips; -inf where there is none."""
     for query in range(len(kth_scores)):
         if kth_scores[query] > -np.inf:
-            key = (
-                _key_of(kth_scores[query], buffers) + 1
-                if buffers.strict
-                else _reached(kth_scores[query], query, buffers)
-            )
-            buffers.thresholds[query] = key
+            buffers.thresholds[query] = _reached(kth_scores[query], query, buffers)
+
+
+@njit(parallel=True, cache=True, nogil=True)
+def candidates_of(buffers):
+    """Return how many candidates each query has (n,), an overflowed one 0, and their places, query after query."""
+    counts = np.zeros(len(buffers.counts), np.int64)
+    for query in prange(len(counts)):
+        if not buffers.overflowed[query]:
+            counts[query] = _thin(np.int64(query), buffers)
+    stops = np.cumsum(counts)
+    places = np.empty(stops[-1], np.int64)
+    for query in prange(len(counts)):
+        entries = buffers.entries[query, : counts[query]]
+        for number in range(len(entries)):
+            places[stops[query] - len(entries) + number] = (entries[number] & 0xFFFFFFFF) ^ 0xFFFFFFFF
+    return counts, places
 
 
 @njit(cache=True, nogil=True)
-def thin(query, buffers):
+def _thin(query, buffers):
     """Raise a query's threshold as far as its candidates allow, drop those below it, and return how many are left."""
     count = buffers.counts[query]
     entries = buffers.entries[query]
     if count <= buffers.k:
         return count
-    if buffers.strict:
-        least = np.sort(entries[:count])[count - buffers.k]  # np.partition takes 7 s to compile
-        buffers.thresholds[query] = (least >> 32) + 1
-    else:
-        kth = _kth_key(entries, count, buffers.k, 8 * buffers.thresholds.itemsize)
-        buffers.thresholds[query] = max(buffers.thresholds[query], _lowered(kth, query, buffers))
-        least = np.int64(buffers.thresholds[query]) << 32
+    kth = _kth_key(entries, count, buffers.k, 8 * buffers.thresholds.itemsize)
+    buffers.thresholds[query] = max(buffers.thresholds[query], _lowered(kth, query, buffers))
+    least = np.int64(buffers.thresholds[query]) << 32
     kept = 0
     for place in range(count):
         entry = entries[place]
@@ -173,25 +186,6 @@ def thin(query, buffers):
         kept += entry >= least
     buffers.counts[query] = kept
     return kept
-
-
-@njit(cache=True, nogil=True)
-def _scan_row(keys, query, first_column, rows, flags, hits):
-    entries = rows.entries[query]
-    count = rows.counts[query]
-    threshold = rows.thresholds[query]
-    for first in range(0, len(keys), STRIPE):
-        part = keys[first : first + STRIPE]
-        for c in range(len(part)):
-            flags[c] = part[c] >= threshold
-        for number in range(_set_flags(flags, len(part), hits)):
-            c = hits[number]
-            if count == len(entries):
-                rows.counts[query] = count
-                count, threshold = _make_room(query, rows)
-            entries[count] = _entry(part[c], first_column + first + c)
-            count += 1
-    rows.counts[query] = count
 
 
 @njit(cache=True, nogil=True)
@@ -211,42 +205,61 @@ def _set_flags(flags, n, hits):
     return count
 
 
+@njit(inline="always")
+def _enter(key, place, query, buffers):
+    """Add a candidate, to a full buffer after thinning it. Inlined, as a call would copy all buffers' descriptions."""
+    if buffers.counts[query] == buffers.entries.shape[1]:
+        _make_room(query, buffers)
+    buffers.entries[query, buffers.counts[query]] = (np.int64(key) << 32) | (np.int64(place) ^ 0xFFFFFFFF)
+    buffers.counts[query] += 1
+
+
 @njit(cache=True, nogil=True)
 def _make_room(query, buffers):
-    """Thin a full buffer; mark the query as overflowed if nearly all stay. Returns count and threshold."""
-    if thin(query, buffers) > buffers.entries.shape[1] - SLACK:
+    """Thin a full buffer; mark the query as overflowed if nearly all stay."""
+    if _thin(query, buffers) > buffers.entries.shape[1] - SLACK:
         buffers.overflowed[query] = True
         buffers.counts[query] = 0
         buffers.thresholds[query] = np.iinfo(buffers.thresholds.dtype).max
-    return buffers.counts[query], buffers.thresholds[query]
 
 
 @njit(cache=True, nogil=True)
-def _start_row(keys, query, rows):
-    """Set a new query's first threshold: k of the keys reach the k-th best of the maxima of the lanes."""
+def start_rows(bits, left, right, first_row, rows):
+    """Set the first thresholds of new queries: k of the keys reach the k-th best of the maxima of the lanes."""
+    new = np.iinfo(bits.dtype).min
+    kind = bits.dtype.type
+    flip = _flip(rows, kind)
     lanes = _lanes(rows.k)
-    best = np.full(lanes, np.iinfo(keys.dtype).min, keys.dtype)
-    for start in range(0, len(keys) - lanes + 1, lanes):
-        for lane in range(lanes):
-            best[lane] = max(best[lane], keys[start + lane])
-    rows.thresholds[query] = _lowered(_kth_best(best, rows.k), query, rows)
+    for r in range(len(bits)):
+        if rows.thresholds[first_row + r] == new:
+            best = np.full(lanes, new, bits.dtype)
+            for start in range(left, right - lanes + 1, lanes):
+                part = bits[r, start : start + lanes]
+                for lane in range(lanes):
+                    best[lane] = max(best[lane], _key(part[lane], flip, kind))
+            rows.thresholds[first_row + r] = _lowered(_kth_best(best, rows.k), first_row + r, rows)
 
 
 @njit(cache=True, nogil=True)
-def _start_stripe(tile, at, columns):
-    """As ``_start_row``; a column's lanes are its rows modulo their number."""
+def start_columns(bits, left, right, first_column, columns):
+    """As ``start_rows``; a column's lanes are its rows modulo their number."""
+    new = np.iinfo(bits.dtype).min
+    thresholds = columns.thresholds[first_column : first_column + right - left]
+    if thresholds[0] != new:
+        return
+    kind = bits.dtype.type
+    flip = _flip(columns, kind)
     lanes = _lanes(columns.k)
-    best = np.full((lanes, tile.shape[1]), np.iinfo(tile.dtype).min, tile.dtype)
-    for r in range(tile.shape[0] // lanes * lanes):
-        keys = tile[r]
+    best = np.full((lanes, right - left), new, bits.dtype)
+    for r in range(len(bits) // lanes * lanes):
+        row = bits[r, left:right]
         lane = best[r % lanes]
-        for c in range(tile.shape[1]):
-            lane[c] = max(lane[c], keys[c])
+        for c in range(len(row)):
+            lane[c] = max(lane[c], _key(row[c], flip, kind))
     by_column = best.T.copy()
-    for c in range(tile.shape[1]):
-        if columns.thresholds[at + c] == np.iinfo(tile.dtype).min:
-            kth = _kth_best(by_column[c], columns.k)
-            columns.thresholds[at + c] = _lowered(kth, at + c, columns)
+    for c in range(len(thresholds)):
+        if thresholds[c] == new:
+            thresholds[c] = _lowered(_kth_best(by_column[c], columns.k), first_column + c, columns)
 
 
 @njit(cache=True, nogil=True)
@@ -290,16 +303,9 @@ def _kth_key(entries, count, k, bits):
     return low
 
 
-@njit(inline="always")
-def _entry(key, place):
-    return (np.int64(key) << 32) | (np.int64(place) ^ 0xFFFFFFFF)
-
-
 @njit(cache=True, nogil=True)
 def _lowered(key, query, buffers):
     """Return the smallest key that a true member of the k best can have, if this is the k-th best key found."""
-    if buffers.strict:
-        return key
     if buffers.unit:
         return _reached(key * buffers.unit, query, buffers)
     whole = np.int32(key << _spare_bits(buffers))

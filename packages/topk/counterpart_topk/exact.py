@@ -10,19 +10,22 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 
 from counterpart_topk.accelerated import AcceleratedPass
+from counterpart_topk.hubness.score_blocks import Computed, best_both_ways, best_places
 from counterpart_topk.integers import IntegerTiles, integers_work
-from counterpart_topk.products import choose_products
+from counterpart_topk.products import Products, bfloat16_speedup
 from counterpart_topk.progress import Progress, silent
 from counterpart_topk.ranking import NOWHERE, Ranking, empty_ranking, float64_topk, spread
 from counterpart_topk.sides import Places, Side, all_different, check_k, fit_together, group_equals, open_side, slices
 from counterpart_topk.sweep import Store, Sweep, TooManyCandidatesError, sweep
-from counterpart_topk.tiles import CentredTiles, ProductTiles, Score, ScoreTiles, Tiles
+from counterpart_topk.tiles import CentredTiles, ProductTiles
 
 MEMORY = 512 * 2**20
 SCORES_MEMORY = 256 * 2**20
 ITEMS = 4_096  # whose lists of embeddings are turned into lists of items at once
+OF_SCORES = "searching in float32"
 FAR = np.iinfo(np.int64).max
-MakeTiles = Callable[[Side, Side], Tiles | AcceleratedPass]
+Score = Callable[[slice, slice], NDArray]
+MakeTiles = Callable[[Side, Side], ProductTiles | AcceleratedPass]
 
 
 @dataclass(frozen=True)
@@ -119,12 +122,12 @@ def topk_of_scores(
 ) -> tuple[Places, NDArray[np.float32]]:
     """Find each row's ``k`` best columns of a matrix that is never in memory as a whole, ties by lower index.
 
-    ``score(rows, columns)`` returns the block at two slices of a matrix of ``shape`` (N, M). Returns
-    indices and scores, each (N, k). Raises ValueError for a block with NaN, or of another shape than asked for.
+    ``score(rows, columns)`` returns the block at two slices of a matrix of ``shape`` (N, M); it is rounded to float32.
+    Returns indices and scores, each (N, k). Raises ValueError for a block with NaN, or of another shape than asked for.
     """
     check_k(k, shape[1])
-    ranking = _swept(score, shape, k, False, memory, progress).by_row
-    return ranking.places, ranking.scores.astype(np.float32)
+    places, scores = best_places(_rounded(score, shape), k, memory=memory, step=OF_SCORES, progress=progress)
+    return places, scores.astype(np.float32)
 
 
 def bidirectional_topk_of_scores(
@@ -135,8 +138,13 @@ def bidirectional_topk_of_scores(
     As ``topk_of_scores``, k <= min(N, M). Returns the ranking of columns for rows, and that of rows for columns.
     """
     check_k(k, min(shape))
-    sweep = _swept(score, shape, k, True, memory, progress)
-    return sweep.by_row, sweep.by_column
+    both = best_both_ways(_rounded(score, shape), k, memory=memory, step=OF_SCORES, progress=progress)
+    by_row, by_column = (Ranking(*best.lists()) for best in both)
+    return by_row, by_column
+
+
+def _rounded(score: Score, shape: tuple[int, int]) -> Computed:
+    return Computed(shape, lambda rows, columns: np.asarray(score(rows, columns), np.float32))
 
 
 def best_products(images: NDArray, captions: NDArray) -> NDArray:
@@ -210,7 +218,7 @@ class _Search:
         if len(rest):
             found.put(rest, self.one_way(queries.only(rest), items, finer))
 
-    def _sweep(self, tiles: Tiles | AcceleratedPass, *, both: bool) -> Sweep:
+    def _sweep(self, tiles: ProductTiles | AcceleratedPass, *, both: bool) -> Sweep:
         if isinstance(tiles, AcceleratedPass):
             return tiles.sweep(self.k, both=both, progress=self.progress)
         store = self.store if both else None
@@ -220,12 +228,11 @@ class _Search:
 def _passes(device: str) -> list[MakeTiles]:
     """The fastest first. The few queries that an accelerator cannot finish go to the processor."""
     _check_device(device)
-    if device == "cpu":
-        products = choose_products()
-        if products.name == "float32" and integers_work():
-            return [IntegerTiles, CentredTiles]
-        return [partial(ProductTiles, products=products), CentredTiles]
-    return [partial(AcceleratedPass, device=device), CentredTiles]
+    if device != "cpu":
+        return [partial(AcceleratedPass, device=device), CentredTiles]
+    if bfloat16_speedup(torch.get_num_threads()) > 1.2:
+        return [partial(ProductTiles, products=Products("bfloat16")), CentredTiles]
+    return [IntegerTiles if integers_work() else partial(ProductTiles, products=Products("float32")), CentredTiles]
 
 
 def _several(embeddings: NDArray) -> int:
@@ -274,7 +281,3 @@ def _check_device(device: str) -> None:
     except (RuntimeError, TypeError, AssertionError, ValueError) as error:
         reason = (str(error).splitlines() or [""])[0]
         raise ValueError(f"torch cannot compute on the device {device!r} ({reason}); use 'cpu' or 'cuda'.") from error
-
-
-def _swept(score: Score, shape: tuple[int, int], k: int, both: bool, memory: int, progress: Progress) -> Sweep:
-    return sweep(ScoreTiles(score, shape), k, both=both, memory=memory, progress=progress)

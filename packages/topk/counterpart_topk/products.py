@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from time import perf_counter
-from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -22,76 +21,36 @@ UNDERFLOW = 2.0**-120
 TRIES = 8
 
 
-class Products(Protocol):
-    """Computes tiles of the similarity in one precision."""
+class Products:
+    """Products of two sides by torch in one precision, bfloat16 (summed in float32) or float32, tile by tile.
 
-    @property
-    def name(self) -> str:
-        """Name of the precision."""
+    Torch's threads sleep as soon as they are done; those of NumPy's products stay awake for a while and slow the scan
+    down. ``key_type``: that of the scores' bits. ``relative``: the largest relative error of rounding a score.
+    """
 
-    @property
-    def key_type(self) -> type[np.signedinteger]:
-        """The type of the scores' bits."""
-
-    @property
-    def relative(self) -> float:
-        """Relative error of rounding a score to this precision."""
-
-    def operand(self, embeddings: NDArray) -> Any:
-        """Return embeddings in the form that ``tile`` multiplies."""
-
-    def tile(self, rows: Any, columns: Any) -> Keys:
-        """Return the bits of the scores of R rows with C columns, (R, C); the next call may overwrite them."""
-
-    def margins(self, queries: Side, items: Side) -> NDArray[np.float64]:
-        """Return by how much a true member of the k best may score below the k-th best, a query, (n,)."""
-
-
-class TorchProducts:
-    """Products by torch, into one buffer. Its threads sleep as soon as they are done; those of NumPy's products stay
-    awake for a while and slow the scan down."""
-
-    def __init__(self, kind: torch.dtype, bits: torch.dtype) -> None:
-        self._kind = kind
-        self._bits = bits
-        self._out = torch.empty(0, dtype=kind)
+    def __init__(self, precision: str) -> None:
+        self.precision = precision
+        short = precision == "bfloat16"
+        self.key_type: type[np.signedinteger] = np.int16 if short else np.int32
+        self.relative = 2.0**-8 if short else 0.0
+        self._kind = torch.bfloat16 if short else torch.float32
+        self._bits = torch.int16 if short else torch.int32
+        self._out = torch.empty(0, dtype=self._kind)
 
     def operand(self, embeddings: NDArray) -> torch.Tensor:
+        """Return embeddings in the form that ``tile`` multiplies."""
         return torch.from_numpy(writable(embeddings)).to(self._kind)
 
     def tile(self, rows: torch.Tensor, columns: torch.Tensor) -> Keys:
+        """Return the bits of the scores of R rows with C columns, (R, C); the next call overwrites them."""
         if self._out.shape != (len(rows), len(columns)):
             self._out = torch.empty(len(rows), len(columns), dtype=self._kind)
         with whole_operands():
             return torch.mm(rows, columns.T, out=self._out).view(self._bits).numpy()
 
-
-class Bfloat16Products(TorchProducts):
-    """Products in bfloat16, summed in float32: less than half the time if the processor supports them."""
-
-    name = "bfloat16"
-    key_type = np.int16
-    relative = 2.0**-8
-
-    def __init__(self) -> None:
-        super().__init__(torch.bfloat16, torch.int16)
-
     def margins(self, queries: Side, items: Side) -> NDArray[np.float64]:
-        return rounding_margins(queries, items, queries.bfloat16_losses, items.bfloat16_losses)
-
-
-class Float32Products(TorchProducts):
-    """Products in float32."""
-
-    name = "float32"
-    key_type = np.int32
-    relative = 0.0
-
-    def __init__(self) -> None:
-        super().__init__(torch.float32, torch.int32)
-
-    def margins(self, queries: Side, items: Side) -> NDArray[np.float64]:
-        return rounding_margins(queries, items, queries.float32_losses, items.float32_losses)
+        """Return by how much a true member of the k best may score below the k-th best, a query, (n,)."""
+        return rounding_margins(queries, items, queries.losses[self.precision], items.losses[self.precision])
 
 
 @contextmanager
@@ -131,13 +90,8 @@ def bfloat16_speedup(threads: int) -> float:
     """
     rng = np.random.default_rng(0)
     rows, columns = (rng.standard_normal((n, 512), np.float32) for n in (512, 2_048))
-    bfloat16, float32 = (_fastest(products, rows, columns) for products in (Bfloat16Products(), Float32Products()))
+    bfloat16, float32 = (_fastest(Products(precision), rows, columns) for precision in ("bfloat16", "float32"))
     return float32 / bfloat16
-
-
-def choose_products() -> Products:
-    """Return the faster products for a first pass on this computer."""
-    return Bfloat16Products() if bfloat16_speedup(torch.get_num_threads()) > 1.2 else Float32Products()
 
 
 def _fastest(products: Products, rows: NDArray, columns: NDArray) -> float:

@@ -7,7 +7,6 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-from counterpart_topk.candidates import Buffers, thin
 from counterpart_topk.products import FLOAT64_UNIT
 from counterpart_topk.sides import Groups, Side, slices
 
@@ -37,36 +36,21 @@ def join(into: Ranking, other: Ranking) -> None:
     _join(into.places, into.scores, other.places, other.scores)
 
 
-def settle(buffers: Buffers, queries: Side, part: slice, items: Side, into: Ranking) -> None:
-    """Score the candidates of some queries in float64, and join them to the lists of these queries.
-
-    Lists of queries whose buffers overflowed stay unchanged.
-    """
-    lists = into.places[part], into.scores[part]
-    _settle(buffers, queries.values, queries.index, part.start, items.values, items.index, *lists)
-
-
-def settle_final(buffers: Buffers, part: slice, into: Ranking) -> None:
-    """Join candidates whose keys are their final float32 scores to the lists of their queries."""
-    _settle_final(buffers, into.places[part], into.scores[part])
-
-
 class Candidates(NamedTuple):
     """Items that may be among the best of n queries: ``counts`` (n,), and the items' places query after query, all of a
     query different, counted from ``first`` on."""
 
-    counts: NDArray[np.int64]
-    places: NDArray[np.int32]
-    first: int
+    counts: NDArray[np.integer]
+    places: NDArray[np.integer]
+    first: int = 0
 
 
-def rank_candidates(queries: Side, items: Side, candidates: Candidates, k: int) -> Ranking:
-    """Return the ``k`` best of each query's candidates by float64 products."""
-    ranking = empty_ranking(len(queries), k)
-    sides = queries.values, queries.index, items.values, items.index
+def rank_candidates(queries: Side, part: slice, items: Side, candidates: Candidates, into: Ranking) -> None:
+    """Score the candidates of some queries in float64, and join them to the lists of these queries."""
+    sides = queries.values, queries.index, part.start, items.values, items.index
     stops = np.cumsum(candidates.counts)
-    _rank_candidates(*sides, stops, candidates.places, candidates.first, ranking.places, ranking.scores)
-    return ranking
+    lists = into.places[part], into.scores[part]
+    _rank_candidates(*sides, stops, candidates.places, candidates.first, *lists)
 
 
 def float64_topk(queries: Side, items: Side, k: int, memory: int) -> Ranking:
@@ -99,56 +83,11 @@ def spread(found: Ranking, queries: Groups, items: Groups) -> Ranking:
 
 
 @njit(parallel=True, cache=True, nogil=True)
-def _settle(buffers, queries, query_index, first, items, item_index, places, scores):
-    for number in prange(len(places)):
-        query = np.int64(number)
-        if not buffers.overflowed[query]:
-            at = query_index[first + query] if len(query_index) else first + query
-            _settle_one(query, buffers, queries[at], items, item_index, places[query], scores[query])
-
-
-@njit(cache=True, nogil=True)
-def _settle_one(query, buffers, vector, items, item_index, places, scores):
-    count = thin(query, buffers)
-    found = np.empty(count, np.int64)
-    exact = np.empty(count, np.float64)
-    for number in range(count):
-        found[number] = (buffers.entries[query, number] & 0xFFFFFFFF) ^ 0xFFFFFFFF
-        item = item_index[found[number]] if len(item_index) else found[number]
-        exact[number] = dot(vector, items[item])
-    _insert_all(found, exact, places, scores)
-
-
-@njit(parallel=True, cache=True, nogil=True)
-def _settle_final(buffers, places, scores):
-    for number in prange(len(places)):
-        query = np.int64(number)
-        _settle_final_one(query, buffers, places[query], scores[query])
-
-
-@njit(cache=True, nogil=True)
-def _settle_final_one(query, buffers, places, scores):
-    count = thin(query, buffers)
-    found = np.empty(count, np.int64)
-    bits = np.empty(count, np.int32)
-    for number in range(count):
-        key = np.int32(buffers.entries[query, number] >> 32)
-        bits[number] = key ^ ((key >> 31) & 0x7FFFFFFF)
-        found[number] = (buffers.entries[query, number] & 0xFFFFFFFF) ^ 0xFFFFFFFF
-    _insert_all(found, bits.view(np.float32).astype(np.float64), places, scores)
-
-
-@njit(parallel=True, cache=True, nogil=True)
 def _join(places, scores, other_places, other_scores):
     for query in prange(len(places)):
-        _insert_all(other_places[query], other_scores[query], places[query], scores[query])
-
-
-@njit(cache=True, nogil=True)
-def _insert_all(found, exact, places, scores):
-    for number in range(len(found)):
-        if found[number] != NOWHERE:
-            insert(found[number], exact[number], places, scores)
+        for number in range(other_places.shape[1]):
+            if other_places[query, number] != NOWHERE:
+                insert(other_places[query, number], other_scores[query, number], places[query], scores[query])
 
 
 @njit(cache=True, nogil=True)
@@ -194,12 +133,13 @@ def _rank_one(products, margin, vector, items, item_index, places, scores):
 
 
 @njit(parallel=True, cache=True, nogil=True)
-def _rank_candidates(queries, query_index, items, item_index, stops, candidates, first, places, scores):
+def _rank_candidates(queries, query_index, at, items, item_index, stops, candidates, first, places, scores):
     for number in prange(len(stops)):
         query = np.int64(number)
-        vector = queries[query_index[query] if len(query_index) else query]
-        for at in range(stops[query - 1] if query else 0, stops[query]):
-            place = first + candidates[at]
+        # Once in float64, not once a candidate: a conversion takes as long as a product.
+        vector = queries[query_index[at + query] if len(query_index) else at + query].astype(np.float64)
+        for candidate in candidates[stops[query - 1] if query else 0 : stops[query]]:
+            place = first + np.int64(candidate)
             item = item_index[place] if len(item_index) else place
             insert(place, dot(vector, items[item]), places[query], scores[query])
 

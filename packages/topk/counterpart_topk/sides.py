@@ -18,15 +18,14 @@ CHUNK = 4_096
 class Side:
     """Embeddings ``values`` (N, D), float32 or float64, of which rows ``index`` (n,) take part; all where it is empty.
 
-    Per row that takes part: ``lengths`` (Euclidean), ``bfloat16_losses`` and ``float32_losses``, the lengths of the
-    rounding errors in that precision, and ``hashes`` of the bits.
+    Per row that takes part: ``lengths`` (Euclidean), by precision ``losses``, the lengths of the rounding errors, and
+    ``hashes`` of the bits.
     """
 
     values: NDArray
     index: Places
     lengths: NDArray[np.float64]
-    bfloat16_losses: NDArray[np.float64]
-    float32_losses: NDArray[np.float64]
+    losses: dict[str, NDArray[np.float64]]
     hashes: NDArray[np.uint64]
 
     def __len__(self) -> int:
@@ -43,8 +42,8 @@ class Side:
     def only(self, rows: Places) -> "Side":
         """Return the side with only these of its rows, in this order."""
         index = self.index[rows] if len(self.index) else rows
-        losses = self.bfloat16_losses[rows], self.float32_losses[rows]
-        return Side(self.values, index, self.lengths[rows], *losses, self.hashes[rows])
+        losses = {precision: lengths[rows] for precision, lengths in self.losses.items()}
+        return Side(self.values, index, self.lengths[rows], losses, self.hashes[rows])
 
 
 def open_side(embeddings: ArrayLike, name: str) -> Side:
@@ -55,14 +54,14 @@ def open_side(embeddings: ArrayLike, name: str) -> Side:
     (equally near to everything), and vectors too long or too short for products in float32.
     """
     values = _as_floats(embeddings if isinstance(embeddings, np.ndarray) else np.asarray(embeddings), name)
-    lengths, bfloat16_losses, float32_losses = np.empty((3, len(values)))
+    lengths, bfloat16, float32 = np.empty((3, len(values)))
     hashes = np.empty(len(values), np.uint64)
     words = values.view(np.uint64 if values.strides[0] % 8 == 0 else np.uint32)  # longer words are hashed faster
-    _measure(values, words, lengths, bfloat16_losses, float32_losses, hashes)
+    _measure(values, words, lengths, bfloat16, float32, hashes)
     _refuse(~np.isfinite(lengths), name, "hold NaN or infinity")
     _refuse(lengths == 0, name, "are zero vectors, which have no direction")
     _refuse((lengths > 1e18) | (lengths < 1e-18), name, "are too long or too short for float32; scale them")
-    return Side(values, WHOLE, lengths, bfloat16_losses, float32_losses, hashes)
+    return Side(values, WHOLE, lengths, {"bfloat16": bfloat16, "float32": float32}, hashes)
 
 
 def fit_together(images: Side, captions: Side) -> None:

@@ -11,11 +11,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from counterpart_topk.candidates import Buffers, buffer_size, open_buffers, seed
+from counterpart_topk.candidates import Buffers, buffer_size, candidates_of, open_buffers, seed
 from counterpart_topk.progress import Progress
-from counterpart_topk.ranking import Ranking, empty_ranking
+from counterpart_topk.ranking import Candidates, Ranking, empty_ranking, rank_candidates
 from counterpart_topk.sides import slices
-from counterpart_topk.tiles import Target, Tiles
+from counterpart_topk.tiles import ProductTiles
 
 STRIP = 8_192
 # If the buffers of more than this share of the queries overflow, the precision is too low for these data.
@@ -50,7 +50,7 @@ class Sweep:
 
 
 def sweep(
-    tiles: Tiles,
+    tiles: ProductTiles,
     k: int,
     *,
     both: bool,
@@ -63,7 +63,8 @@ def sweep(
     Resumes after the last strip in ``store``. Raises TooManyCandidatesError where the first strip shows that the tiles'
     precision cannot separate these scores.
     """
-    n_rows, n_columns = tiles.shape
+    n_rows = len(tiles.rows)
+    n_columns = len(tiles.columns)
     found, done = _begun(n_rows, n_columns if both else 0, k, store)
     passing = _Passing(tiles, k, _Shape.within(memory, tiles, k), both, found)
     for strip in slices(n_rows, passing.shape.strip, start=done):
@@ -88,19 +89,18 @@ class _Shape:
     panel: int
 
     @classmethod
-    def within(cls, memory: int, tiles: Tiles, k: int) -> "_Shape":
-        n_rows, n_columns = tiles.shape
+    def within(cls, memory: int, tiles: ProductTiles, k: int) -> "_Shape":
         tallest, widest = tiles.largest
         a_vector = tiles.bytes_a_vector + 8 * buffer_size(k) + 32
-        panel = max(1, min(n_columns, widest, memory // 4 // a_vector))
-        tile = max(1, min(n_rows, tallest, memory // 4 // (8 * panel)))
-        return cls(max(1, min(n_rows, STRIP, memory // 2 // a_vector)), tile, panel)
+        panel = max(1, min(len(tiles.columns), widest, memory // 4 // a_vector))
+        tile = max(1, min(len(tiles.rows), tallest, memory // 4 // (8 * panel)))
+        return cls(max(1, min(len(tiles.rows), STRIP, memory // 2 // a_vector)), tile, panel)
 
 
 class _Passing:
     """Passes strips over all panels, one after the other."""
 
-    def __init__(self, tiles: Tiles, k: int, shape: _Shape, both: bool, found: Sweep) -> None:
+    def __init__(self, tiles: ProductTiles, k: int, shape: _Shape, both: bool, found: Sweep) -> None:
         self._tiles = tiles
         self._k = k
         self._both = both
@@ -116,23 +116,25 @@ class _Passing:
         """Pass a strip; yields every panel when its candidates are scored."""
         rows = self._tiles.strip(strip)
         buffers = self._open(self._row_margins[strip], self._row_entries)
-        for panel in slices(self._tiles.shape[1], self.shape.panel):
+        for panel in slices(len(self._tiles.columns), self.shape.panel):
             self._pass_panel(rows, buffers, strip, panel)
             yield panel
-        self._tiles.settle_rows(buffers, strip, self._found.by_row)
+        candidates = Candidates(*candidates_of(buffers))
+        rank_candidates(self._tiles.rows, strip, self._tiles.columns, candidates, self._found.by_row)
         self._found.lost_rows[strip] = buffers.overflowed
 
     def _pass_panel(self, rows: Any, row_buffers: Buffers, strip: slice, panel: slice) -> None:
         columns = self._tiles.panel(panel)
-        buffers = self._open_panel(panel) if self._both else None
+        buffers = self._open_panel(panel)
         for part in slices(strip.stop - strip.start, self.shape.tile):
-            to_rows = Target(row_buffers, part.start, panel.start)
-            to_columns = Target(buffers, 0, strip.start + part.start) if buffers else None
-            self._tiles.scan(rows, part, columns, to_rows, to_columns)
+            of_rows = row_buffers.of_tile(part, panel.start)
+            of_columns = buffers.of_tile(slice(None), strip.start + part.start)
+            self._tiles.scan(rows, part, columns, of_rows, of_columns)
         self._note_overflow(row_buffers)
-        if buffers:
+        if self._both:
             self._note_overflow(buffers)
-            self._tiles.settle_columns(buffers, panel, self._found.by_column)
+            candidates = Candidates(*candidates_of(buffers))
+            rank_candidates(self._tiles.columns, panel, self._tiles.rows, candidates, self._found.by_column)
             self._found.lost_columns[panel] = buffers.overflowed
 
     def _note_overflow(self, buffers: Buffers) -> None:
@@ -140,24 +142,20 @@ class _Passing:
 
     def _open_panel(self, panel: slice) -> Buffers:
         buffers = self._open(self._column_margins[panel], self._column_entries)
+        never = np.iinfo(self._tiles.key_type).max
+        if not self._both:
+            buffers.thresholds[:] = never
+            return buffers
         seed(buffers, self._found.by_column.scores[panel, -1] - self._tiles.shift)
         # A column whose buffer overflowed in any strip is searched again in the end.
         lost = self._found.lost_columns[panel]
         buffers.overflowed[lost] = True
-        buffers.thresholds[lost] = np.iinfo(self._tiles.key_type).max
+        buffers.thresholds[lost] = never
         return buffers
 
     def _open(self, margins: NDArray[np.float64], entries: NDArray[np.int64]) -> Buffers:
         tiles = self._tiles
-        return open_buffers(
-            margins,
-            entries,
-            self._k,
-            tiles.key_type,
-            relative=tiles.relative,
-            unit=tiles.unit,
-            strict=tiles.strict,
-        )
+        return open_buffers(margins, entries, self._k, tiles.key_type, relative=tiles.relative, unit=tiles.unit)
 
 
 def _begun(n_rows: int, n_columns: int, k: int, store: Store | None) -> tuple[Sweep, int]:

@@ -5,12 +5,12 @@ from functools import partial
 from counterpart_topk import accelerated, exact
 from counterpart_topk.accelerated import AcceleratedPass
 from counterpart_topk.integers import IntegerTiles, integers_work
-from counterpart_topk.products import Bfloat16Products, Float32Products
+from counterpart_topk.products import Products
 from counterpart_topk.tiles import CentredTiles, ProductTiles
 
 FIRST_PASSES = {
-    "bfloat16": partial(ProductTiles, products=Bfloat16Products()),
-    "float32": partial(ProductTiles, products=Float32Products()),
+    "bfloat16": partial(ProductTiles, products=Products("bfloat16")),
+    "float32": partial(ProductTiles, products=Products("float32")),
     "float16 on cpu": partial(AcceleratedPass, device="cpu"),  # the same code as on a GPU
 } | ({"int16": IntegerTiles} if integers_work() else {})
 

@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from counterpart_topk import bidirectional_topk, exact, integers, products
-from counterpart_topk.products import Float32Products
+from counterpart_topk.products import Products
 from counterpart_topk.sides import open_side
 from topk_inputs import balanced_signs, random, unit
 
@@ -21,7 +21,7 @@ def test_the_fastest_precision_is_taken(integers_work, speedup, precision, monke
     if integers_work and not integers.integers_work():
         pytest.skip("this processor does not multiply integers")
     monkeypatch.setattr(exact, "integers_work", lambda: integers_work)
-    monkeypatch.setattr(products, "bfloat16_speedup", lambda threads: speedup)
+    monkeypatch.setattr(exact, "bfloat16_speedup", lambda threads: speedup)
     steps = set()
     found = bidirectional_topk(*random(np.random.default_rng(7)), 3, progress=lambda step, *_: steps.add(step))
     assert found.precision == precision
@@ -39,7 +39,7 @@ def test_equal_scores_in_every_precision_are_searched_in_float64(first_pass):
 
 def test_products_are_whole_where_torch_may_round_its_operands():
     rows, columns = (unit(np.random.default_rng(seed), 512, 512) for seed in (1, 2))
-    of_float32 = Float32Products()
+    of_float32 = Products("float32")
     operands = of_float32.operand(rows), of_float32.operand(columns)
     whole = of_float32.tile(*operands).copy()
     torch.set_float32_matmul_precision("medium")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from counterpart_topk.hubness.score_blocks import MEMORY, Best, Blocks, Matrix, Scores, read, tiles, whole
+from counterpart_topk.hubness.score_blocks import MEMORY, Blocks, Matrix, Scores, best_both_ways, read, tiles, whole
 from counterpart_topk.progress import Progress, silent
 
 DEPTHS = (1, 5, 10)
@@ -200,13 +200,7 @@ class Csls:
             raise ValueError(f"CSLS needs k between 1 and {min(n, m)}, the smaller of queries and items, not {k}.")
         self.shape = of.shape
         self._of = of
-        by_row = Best(n, k)
-        by_column = Best(m, k)
-        for rows, columns in tiles(of, memory):
-            block = read(of, rows, columns)
-            by_row.offer(block, rows, columns)
-            by_column.offer(block.T, columns, rows)
-            progress("averaging neighbourhoods", rows.stop, n)
+        by_row, by_column = best_both_ways(of, k, memory=memory, step="averaging neighbourhoods", progress=progress)
         self.row_means = by_row.lists()[1].mean(1)
         self.column_means = by_column.lists()[1].mean(1)
 

@@ -184,6 +184,21 @@ class Best:
         return self._items, self._scores
 
 
+def best_both_ways(
+    blocks: Blocks, k: int, *, memory: int = MEMORY, step: str = "ranking", progress: Progress = silent
+) -> tuple[Best, Best]:
+    """Return the ``k`` best columns of every row, and the ``k`` best rows of every column; each tile is read once."""
+    n, m = blocks.shape
+    by_row = Best(n, k)
+    by_column = Best(m, k)
+    for rows, columns in tiles(blocks, memory):
+        block = read(blocks, rows, columns)
+        by_row.offer(block, rows, columns)
+        by_column.offer(block.T, columns, rows)
+        progress(step, rows.stop, n)
+    return by_row, by_column
+
+
 def best_places(
     blocks: Blocks,
     depth: int,
