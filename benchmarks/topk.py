@@ -14,10 +14,14 @@ import os
 from collections.abc import Callable, Iterable
 from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
 from statistics import median
 from time import perf_counter
 
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before any library starts its threads
+if "amx_tile" in Path("/proc/cpuinfo").read_text():
+    # The OpenBLAS of FAISS has products for Sapphire Rapids that take five times as long as those for Skylake.
+    os.environ.setdefault("OPENBLAS_CORETYPE", "SKYLAKEX")
 
 import faiss
 import numpy as np
