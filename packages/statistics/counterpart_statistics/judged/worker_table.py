@@ -63,6 +63,7 @@ def table_by_hits(table: pd.DataFrame, answer_sets: pd.DataFrame) -> pd.DataFram
         sets = answer_sets[answer_sets["worker"].isin(of_bucket["worker"])]
         timed = _timed(sets)
         submitted = len(sets)
+        controls = of_bucket["controls"].sum()
         right = of_bucket["controls_right"] * of_bucket["controls"]
         rows.append(
             {
@@ -74,7 +75,7 @@ def table_by_hits(table: pd.DataFrame, answer_sets: pd.DataFrame) -> pd.DataFram
                 "rejected": float(sets["rejected"].sum(min_count=1)),
                 "accepted_share": sets["accepted"].mean() if submitted else np.nan,
                 "rejected_share": sets["rejected"].mean(),
-                "controls_right": right.sum() / of_bucket["controls"].sum() if submitted else np.nan,
+                "controls_right": right.sum() / controls if controls else np.nan,
                 "seconds_per_pair": timed["seconds"].sum() / timed["pairs"].sum() if len(timed) else np.nan,
             }
         )

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from counterpart_statistics.aggregation import METHODS, Method, aggregate, conclude, full_conclusion
+from counterpart_statistics.judged.worker_table import table_by_hits
 from crowds import LEVELS, as_votes, draw_crowd, share_right
 
 every_method = pytest.mark.parametrize("method", METHODS)
@@ -105,6 +106,15 @@ def test_the_worker_table_of_a_case_worked_by_hand():
     assert np.isnan(workers.at["x", "right"])
     assert workers.at["x", "reliability"] == pytest.approx((2 / 3 + 1) / 2)
     assert workers.at["x", "confusion"][0] == [1, 0, 0, 0]
+
+
+@pytest.mark.filterwarnings("error")
+def test_workers_without_controls_have_no_share_of_right_ones():
+    workers = pd.DataFrame({"worker": ["x", "y"], "hits": [1, 3], "controls": [0, 0], "controls_right": np.nan})
+    sets = pd.DataFrame({"worker": list("xyyy"), "accepted": True, "excluded": False, "rejected": 0.0})
+    found = table_by_hits(workers, sets.assign(seconds=60, pairs=18)).set_index("hits_per_worker")
+    assert found["controls_right"].isna().all()
+    assert found["submitted"].to_dict() == {"1": 1, "2-5": 3, "6-10": 0, "11-15": 0, "16-25": 0, ">25": 0, "all": 4}
 
 
 @pytest.mark.shared
