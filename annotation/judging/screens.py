@@ -39,9 +39,9 @@ class ShownPair:
     seconds: int | None = None
     """How long it was shown and in use so far, if that is known."""
     text: str = ""
-    """What was written, where the answer is a sentence."""
+    """The written text, where the answer is a sentence."""
     reported: str = ""
-    """What the worker said is wrong with the pair itself, in words."""
+    """The problem with the pair itself that the worker reported, in words."""
     picture: str = ""
     """The address of the picture, but for its size, and for its number where there are ``rankings``."""
     rankings: Sequence[Sequence[int]] = ()
@@ -52,7 +52,7 @@ class ShownPair:
 
 @dataclass(frozen=True)
 class Screen:
-    """What is answered at once: a pair, or the pairs of one picture. ``name``: "Pair 3"."""
+    """A pair, or the pairs of one picture, which are answered together. ``name``: "Pair 3"."""
 
     number: int
     name: str

@@ -86,23 +86,10 @@ def sheet_of(
     skipped where its picture does not load.
     """
     by_item = {one.item: one for one in shown}
-    pairs = []
-    for place, item in sorted(places.items()):
-        one = by_item[item]
-        pairs.append(
-            ShownPair(
-                place,
-                one.sentence or "",
-                one.language,
-                one.width,
-                one.height,
-                *_said(answers.get(item)),
-                reported=Report.Problem(one.problem).label if can_skip and one.problem else "",
-                picture=f"{pictures}{place}/?{sealed(one.image, one.sha256, until)}",
-                rankings=_rankings(one),
-                is_large=max(one.width or 0, one.height or 0) > USUAL,
-            )
-        )
+    pairs = [
+        _pair(place, by_item[item], answers.get(item), pictures=pictures, can_skip=can_skip, until=until)
+        for place, item in sorted(places.items())
+    ]
     what = capfirst(_(task.screen[0]))
     screens = [
         Screen(number, f"{what} {number}", together, _is_finished(together, task, reasons))
@@ -119,6 +106,23 @@ def sheet_of(
         **task.guide(wording),
         "help": drawn_help(task, wording, get_language(), reasons=reasons, can_skip=can_skip),
     }
+
+
+def _pair(
+    place: int, one: ItemContent, answer: Answer | None, *, pictures: str, can_skip: bool, until: datetime | None
+) -> ShownPair:
+    return ShownPair(
+        place,
+        one.sentence or "",
+        one.language,
+        one.width,
+        one.height,
+        *_said(answer),
+        reported=Report.Problem(one.problem).label if can_skip and one.problem else "",
+        picture=f"{pictures}{place}/?{sealed(one.image, one.sha256, until)}",
+        rankings=_rankings(one),
+        is_large=max(one.width or 0, one.height or 0) > USUAL,
+    )
 
 
 def _rankings(shown: ItemContent) -> tuple[tuple[int, ...], ...]:

@@ -109,7 +109,8 @@ def admission_of(round: Round) -> Admission:
 
 def permit_of(round: Round, worker: Worker) -> Permit:
     """Return what the worker may do in the round, full or not."""
-    test, most = admission_of(round).test, admission_of(round).per_worker
+    admission = admission_of(round)
+    most = admission.per_worker
     ((excluded, paused, has_lease, *last),) = _standing(round.pk, worker.pk)
     return Permit(
         excluded=excluded,
@@ -117,7 +118,7 @@ def permit_of(round: Round, worker: Worker) -> Permit:
         waits=last == [Assignment.State.FLAGGED] * BRAKE,
         has_lease=has_lease,
         left=None if most is None else max(0, most - hits_of(worker).filter(hit__round=round).count()),
-        tries=tries_of(test, worker) if test else None,
+        tries=tries_of(admission.test, worker) if admission.test else None,
     )
 
 

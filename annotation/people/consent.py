@@ -98,9 +98,9 @@ def current_sheet(round: Round | None = None) -> ConsentSheet:
 
 
 def has_agreed(worker: Worker, round: Round | None = None, sheet: ConsentSheet | None = None) -> bool:
-    """Whether the worker has agreed to the sheet of this round: to the current version of it, or to ``sheet``, and to
-    no other one in this round since. Who comes from another round with the same sheet has; what was agreed to before
-    the worker was forgotten does not count."""
+    """Whether the worker has agreed to ``sheet`` (default: the current version of the round's sheet), and to no other
+    one in this round since. Consent to the same sheet in another round counts; consent from before the worker was
+    forgotten does not."""
     rows = _consents(worker.pk, round.pk if round else 0)
     since = worker.forgotten_at
     agreed = [(where, digest) for where, digest, at, _ in rows if since is None or at > since]

@@ -156,7 +156,8 @@ def figures_of(runs: Runs, paired: Sequence[int], images: int) -> dict[str, Any]
 
 def mean_of(values: Sequence[float] | np.ndarray) -> Mean:
     """Return the mean of independent values and its 95% interval by Student's t; None for that of one value."""
-    mean, n = float(np.mean(values)), len(values)
+    mean = float(np.mean(values))
+    n = len(values)
     if n < 2:
         return {"mean": round(mean, 2), "low": None, "high": None}
     reach = float(scipy.stats.t.ppf((1 + LEVEL) / 2, n - 1) * np.std(values, ddof=1) / np.sqrt(n))

@@ -30,7 +30,7 @@ def send(client: Client, assignment: Assignment, place: int = 2, problem: str = 
 
 
 def reported(assignment: Assignment) -> dict[int, str]:
-    """What its worker has reported of its pairs, by item."""
+    """Return the problems that the worker reported, by item."""
     shown = shown_in(assignment.hit_id, worker=assignment.worker_id)
     return {one.item: one.problem for one in shown if one.problem}
 

@@ -157,7 +157,7 @@ def read_file(path: Path, settings: Settings) -> Published:
 
 @dataclass(frozen=True)
 class RecurrentKind(Generic[Network]):
-    """What distinguishes a kind.
+    """The functions in which one recurrent kind differs from the others.
 
     Attributes:
         build: settings, number of words, and length of the features from files (None: the network reads pictures), to

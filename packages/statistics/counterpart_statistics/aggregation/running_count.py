@@ -69,8 +69,8 @@ class RunningCount:
     def begin(cls, folder: Path, votes: Votes, *, method: Method, ties: Ties = "median") -> "RunningCount":
         """Count ``votes`` and keep them in a folder. ``ties`` as of ``choose_levels``.
 
-        Raises ValueError for a method that is not among METHODS, for names of items that are not whole numbers, for
-        workers of which some have names and some numbers, and for a folder that has a count or other files.
+        Raises ValueError for a method that is not among METHODS, for names of items that are not whole numbers, for a
+        mixture of names and numbers of workers, and for a folder that has a count or other files.
         """
         if method not in METHODS:
             raise ValueError(f"Method {method!r} counts all votes at once: use {', '.join(METHODS)}.")
