@@ -1,8 +1,10 @@
+import fcntl
 import os
 import shutil
 import signal
 from itertools import pairwise
 from pathlib import Path
+from threading import Thread
 
 import numpy as np
 import pandas as pd
@@ -248,6 +250,20 @@ def test_processes_add_one_after_another_to_what_the_others_added(tmp_path):
     for count in (counts[0], RunningCount(tmp_path)):
         assert count.shares(np.arange(4)).tolist() == np.eye(4).tolist()
         assert count.workers()["votes"].to_dict() == {"ann": 4, "bob": 4}
+
+
+def test_an_addition_waits_while_another_process_writes(tmp_path):
+    count = RunningCount.begin(tmp_path, read_votes(table((0, "ann", 1)), levels=LEVELS), method="majority")
+    other = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(other, fcntl.LOCK_EX)
+    addition = Thread(target=count.add, args=(table((1, "ann", 2)),))
+    addition.start()
+    addition.join(1)
+    is_waiting = addition.is_alive()
+    os.close(other)
+    addition.join()
+    assert is_waiting
+    assert RunningCount(tmp_path).shares(np.array([1])).tolist() == [[0, 1, 0, 0]]
 
 
 def test_items_with_large_numbers_are_sorted_into_parts(tmp_path, small_batches):
